@@ -399,7 +399,7 @@ _POSTGRES = _dialect(
     json_arrows="json_text",
     has_rlike=False,
     formats=Formats.MODEL,
-    lists_of_groups={"json_agg": "JSON_OF_GROUP"},
+    lists_of_groups={"json_agg": "JSON_OF_GROUP", "jsonb_agg": "JSONB_OF_GROUP"},
     functions_without_call=frozenset({"user", "current_role", "system_user"}),
 )
 ORACLE = _dialect(

@@ -6,6 +6,7 @@ An import of any part of the package has all functions: they are put together he
 from workbench.sql.functions import (
     binary,
     calls,
+    calls_of_postgres,
     conditions,
     conversions,
     distances,
@@ -16,6 +17,7 @@ from workbench.sql.functions import (
     json_schemas,
     json_values,
     json_written,
+    jsonb_of_postgres,
     matches,
     matches_of_duckdb,
     mathematics,
@@ -47,6 +49,7 @@ from workbench.sql.functions.times import (
     time_differences,
     times,
     times_of_day,
+    times_of_postgres,
 )
 
 TEXT_ONLY = (
@@ -77,16 +80,19 @@ DECLARED = [
     *texts.DECLARED,
     *matches_of_duckdb.DECLARED,
     *texts_of_duckdb.DECLARED,
+    *calls_of_postgres.DECLARED,
     *distances.DECLARED,
     *formatted.DECLARED,
     *formatted_numbers.DECLARED,
     *binary.DECLARED,
     *times.DECLARED,
+    *times_of_postgres.DECLARED,
     *arrays.DECLARED,
     *list_statistics.DECLARED,
     *made_lists.DECLARED,
     *maps.DECLARED,
     *json_of_postgres.DECLARED,
+    *jsonb_of_postgres.DECLARED,
     *json_schemas.DECLARED,
     *json_values.DECLARED,
     *json_written.DECLARED,

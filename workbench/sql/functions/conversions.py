@@ -23,7 +23,7 @@ from workbench.sql.algebra.types import (
     parse_type,
 )
 from workbench.sql.dialects import Rounding, TruthTexts
-from workbench.sql.functions import number_texts
+from workbench.sql.functions import jsonb_of_postgres, number_texts
 from workbench.sql.functions.arrays.lists import array_cast
 from workbench.sql.functions.calls import WITHIN, call, cast
 from workbench.sql.functions.declaration import function
@@ -92,6 +92,8 @@ def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
         return numeric(b, node, b.bind(node.this))
     if to.this == exp.DType.JSON and b.rules.json_keys_as_they_are:
         return json_of(b.bind(node.this))
+    if to.this == exp.DType.JSONB and b.rules.has_rows:
+        return jsonb_of_postgres.cast_to_jsonb(b.bind(node.this))
     type_ = _type(b, to)
     value = b.bind(node.this)
     if value.type.json and type_ != STRING:

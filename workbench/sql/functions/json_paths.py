@@ -107,10 +107,8 @@ def text(b: ExpressionBinder, node: exp.Expr) -> Expression:
 @_reads(exp.JSONExtract, exp.JSONBExtract, parts="this expression only_json_types", dialects=DATABASES)
 @_reads_call("jsonb_extract_path", dialects=DATABASES)
 def value(b: ExpressionBinder, node: exp.Expr) -> Expression:
-    """``j->'a'`` as a value of its own, which is JSON in duckdb; in postgres such values are equal by other rules."""
-    if b.rules.json_keys_as_they_are:
-        return _below(b, node).call("json_part")
-    b.source.refuse("a value of JSON", node, "write ->> for its text, and cast that: (j->>'a')::int")
+    """``j->'a'`` as a value of its own, which is JSON in duckdb, and jsonb in postgres."""
+    return _below(b, node).call("json_part" if b.rules.json_keys_as_they_are else "jsonb_at")
 
 
 def call_of_json(function: str) -> Callable[[ExpressionBinder, exp.Anonymous], Expression]:
@@ -370,4 +368,4 @@ def _is_jsonb(node: exp.Expr) -> bool:
 _reads(exp.JSONBContainsAnyTopKeys, parts="this expression")(has_keys("or"))
 _reads(exp.JSONBContainsAllTopKeys, parts="this expression")(has_keys("and"))
 _reads_call("json_typeof", "jsonb_typeof")(call_of_json("json_type"))
-_reads_call("jsonb_array_length")(call_of_json("json_length"))
+_reads_call("jsonb_array_length", "json_array_length")(call_of_json("json_length"))

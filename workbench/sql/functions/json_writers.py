@@ -140,10 +140,15 @@ def _iso_text(micros: int) -> str:
     return f"{text}{'' if '.' in text else '.'}".ljust(23, "0")
 
 
-def _double_in_postgres(value: float) -> str:
-    """The shortest digits, with an exponent from 15 digits on; what is no number is a text."""
+def double_in_postgres(value: float) -> str:
+    """The shortest digits, with an exponent from 15 digits on.
+
+    Example:
+        >>> [double_in_postgres(x) for x in (1.0, 1e15, 0.00001, float("inf"))]
+        ['1', '1e+15', '1e-05', 'Infinity']
+    """
     if not math.isfinite(value):
-        return f'"{double_text(value)}"'
+        return double_text(value)
     sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
     assert isinstance(exponent, int)
     point = len(digits) + exponent
@@ -170,7 +175,11 @@ def _iso_in_postgres(micros: int) -> str:
     return f"{day.removesuffix(' (BC)')}T{clock}{' BC' * day.endswith(')')}"
 
 
-IN_POSTGRES = JsonWriter(True, _double_in_postgres, lambda type_: lambda value: f"{value:f}", _iso_in_postgres,
+def _double_in_json_of_postgres(value: float) -> str:
+    return double_in_postgres(value) if math.isfinite(value) else f'"{double_text(value)}"'
+
+
+IN_POSTGRES = JsonWriter(True, _double_in_json_of_postgres, lambda type_: lambda value: f"{value:f}", _iso_in_postgres,
                          _quoted_in_postgres, _day_in_postgres, True)  # fmt: skip
 IN_DUCKDB = JsonWriter(True, double_text, _decimal_in_duckdb, timestamp_text)
 IN_SPARK = JsonWriter(False, double_text, lambda type_: str, _iso_text)

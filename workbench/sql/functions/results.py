@@ -41,8 +41,13 @@ def as_text(b: ExpressionBinder, value: Expression, node: exp.Expr) -> Expressio
     """A value as text.
 
     Raises:
-        UnsupportedError: Oracle writes fractions its own way, and dates by a setting of the session.
+        UnsupportedError: Oracle writes fractions its own way, and dates by a setting of the session; a REAL has fewer
+            digits than the DOUBLE that it is here.
     """
+    if b.rules.writes_values and value.type == DOUBLE and not coercion.is_null(value):
+        if any(cast_node.args["to"].this == exp.DType.FLOAT for cast_node in node.find_all(exp.Cast)):
+            b.source.refuse("a REAL as text", node, "x::double precision::text")
+        return call("double_text_in_postgres", value)
     if b.rules.times_by_setting and not coercion.is_null(value):
         if value.type.temporal:
             b.source.refuse(f"a {value.type.kind.upper()} as text without a format", node, "TO_CHAR(x, 'YYYY-MM-DD')")

@@ -13,14 +13,15 @@ from workbench.sql.algebra import coercion
 from workbench.sql.algebra.coercion import TypeClash, is_null
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import BINARY, INTEGER, STRING, Kind
+from workbench.sql.functions import jsonb_of_postgres
 from workbench.sql.functions.arrays import postgres
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import COMPARED, EVERYWHERE, Render, called, each, function, of_nodes, typed
 from workbench.sql.functions.matches import part_by_pattern
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
 from workbench.sql.functions.results import as_text
-from workbench.sql.functions.texts_of_postgres import is_at_least, part_between
-from workbench.sql.syntax.dialects import ONLY_DUCKDB, ONLY_POSTGRES, SPARK_FAMILY
+from workbench.sql.functions.texts_of_postgres import part_between
+from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
 
 _REGULAR: dict[type[exp.Expr], str] = {
     exp.RegexpExtract: "regexp_extract", exp.RegexpReplace: "regexp_replace", exp.RegexpCount: "regexp_count",
@@ -112,17 +113,13 @@ def right(b: ExpressionBinder, node: exp.Right) -> Expression:
     return call("right", *b.parts(node, "this", "expression"))
 
 
-@reads(exp.SplitPart, parts="this delimiter part_index", dialects=COMPARED)
+@reads(exp.SplitPart, parts="this delimiter part_index", dialects=SPARK_FAMILY | ONLY_DUCKDB)
 def split_part(b: ExpressionBinder, node: exp.SplitPart) -> Expression:
     """SPLIT_PART(text, separator, n), counted from 1."""
     separator = node.args.get("delimiter")
     is_constant = isinstance(separator, exp.Literal) and separator.is_string
-    place = node.args.get("part_index")
-    if b.rules.substring_by_pattern:  # from the end below 0; what nothing separates is one part
-        place = place.this if isinstance(place, exp.Neg) else place
-    else:
-        is_constant = is_constant and bool(separator and separator.name)
-    if not (b.rules.texts_as_in_spark or (is_constant and _is_number(place, 1))):
+    is_constant = is_constant and bool(separator and separator.name)
+    if not (b.rules.texts_as_in_spark or (is_constant and _is_number(node.args.get("part_index"), 1))):
         b.source.refuse("this SPLIT_PART", node, "write a constant separator, and a constant place from 1 on")
     return call("split_part", *b.parts(node, "this", "delimiter", "part_index"))
 
@@ -182,12 +179,10 @@ def replace(b: ExpressionBinder, node: exp.Replace) -> Expression:
     return _null_if_empty(b, result) if replacement == empty else result
 
 
-@reads(exp.Overlay, parts="this expression from_ for_", dialects=SPARK_FAMILY | ONLY_POSTGRES)
+@reads(exp.Overlay, parts="this expression from_ for_", dialects=SPARK_FAMILY)
 def overlay(b: ExpressionBinder, node: exp.Overlay) -> Expression:
     """OVERLAY(text PLACING other FROM place [FOR length]); without a length that of the other."""
     parts = b.parts(node, "this", "expression", "from_", "for_")
-    if b.rules.substring_by_pattern and not (is_at_least(parts[2], 1) and all(is_at_least(p, 0) for p in parts[3:])):
-        b.source.refuse("OVERLAY from a place that is no constant from 1", node, "write a constant place and length")
     return call("overlay", *parts, *[Constant(-1, INTEGER)][: 4 - len(parts)])
 
 
@@ -213,6 +208,12 @@ def concatenation(b: ExpressionBinder, node: exp.DPipe | exp.Concat) -> Expressi
         else:
             nodes.append(part)
     bound = [b.bind(n) for n in nodes]
+    if (
+        b.rules.has_rows
+        and isinstance(node, exp.DPipe)
+        and (merged := jsonb_of_postgres.joined_json(bound)) is not None
+    ):
+        return merged
     if b.rules.arrays_have_dimensions and any(part.type.kind is Kind.ARRAY for part in bound):
         return postgres.concatenation_of(b, nodes, bound)
     if all(part.type.kind is Kind.ARRAY for part in bound):

@@ -18,6 +18,8 @@ from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
 from workbench.sql.functions.results import as_text
 from workbench.sql.syntax.dialects import ONLY_POSTGRES
 
+_PLAIN_DIGITS = 6
+"""Digits behind the point up to which a DECIMAL is written without an exponent."""
 _NULL, _ZERO, _ONE = Constant(None, STRING), Constant(0, INTEGER), Constant(1, INTEGER)
 
 
@@ -80,8 +82,9 @@ def _counted(arguments: list[Expression], chosen: Callable[[Expression], Express
 
 @reads(exp.ConcatWs, parts="expressions", dialects=ONLY_POSTGRES)
 def joined_texts(b: ExpressionBinder, node: exp.ConcatWs) -> Expression:
-    """CONCAT_WS(separator, …) of texts, integers and dates; NULLs are left out."""
+    """CONCAT_WS(separator, …) of texts, numbers and times; NULLs are left out."""
     values = b.parts(node, "expressions")
-    kinds = (Kind.STRING, Kind.INTEGER, Kind.DATE)
+    kinds = (Kind.STRING, Kind.INTEGER, Kind.DATE, Kind.DOUBLE, Kind.DECIMAL, Kind.TIMESTAMP)
     pairs = zip(values, node.expressions, strict=True)
-    return call("concat_ws", *(as_text(b, v, n) if v.type.kind in kinds else v for v, n in pairs))
+    written = (v.type.kind in kinds and v.type.scale <= _PLAIN_DIGITS for v in values)
+    return call("concat_ws", *(as_text(b, v, n) if known else v for known, (v, n) in zip(written, pairs, strict=True)))

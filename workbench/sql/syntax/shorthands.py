@@ -9,6 +9,7 @@
 | ``v = SOME(n)`` | ``v = ANY(n)`` |
 | ``ORDER BY x USING >`` | ``ORDER BY x DESC`` |
 | ``HISTOGRAM(x)``, ``MAD(x)``, ``ENTROPY(x)`` of duckdb, maybe with FILTER or OVER | ``LIST_HISTOGRAM(LIST(x))``, … |
+| ``STRING_TO_TABLE(s, ',')``, ``REGEXP_SPLIT_TO_TABLE(s, p)`` | ``UNNEST(STRING_TO_ARRAY(s, ','))``, … |
 | ``JSON_AGG(x)`` of postgres | ``JSON_OF_GROUP(ARRAY_AGG(x))`` |
 """
 
@@ -21,6 +22,8 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 _WITH_ROWS = (*_COMPARISONS, exp.In, exp.Between, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Is)
+_OF_ARRAYS = {"string_to_table": "string_to_array", "regexp_split_to_table": "regexp_split_to_array"}
+"""Functions of rows that are the elements of the array of another function."""
 _DIRECTIONS = {TokenType.LT: TokenType.ASC, TokenType.GT: TokenType.DESC}
 
 
@@ -50,8 +53,10 @@ def as_written_out(tree: exp.Expr) -> exp.Expr:
         >>> as_written_out(tree).sql("postgres")
         'SELECT (1 + COUNT(CASE WHEN x < 3 THEN 1 END)) FROM t'
     """
-    for node in list(tree.find_all(exp.WithinGroup, exp.Subquery, exp.Count, *_WITH_ROWS)):
+    for node in list(tree.find_all(exp.WithinGroup, exp.Subquery, exp.Count, exp.Anonymous, *_WITH_ROWS)):
         match node:
+            case exp.Anonymous() if node.name.lower() in _OF_ARRAYS:
+                _replace_by_elements(node)
             case exp.Count(this=exp.Column(this=exp.Star(), args=args)) if args.get("table") is not None:
                 counted = _counted_rows(node, node.this.table)
                 if counted is not None:
@@ -96,6 +101,21 @@ def with_lists_of_groups(tree: exp.Expr, functions: Mapping[str, str]) -> exp.Ex
         whole.replace(exp.Coalesce(this=called, expressions=[nothing]) if of_nothing else called)
         called.set("expressions", [whole])
     return tree
+
+
+def _replace_by_elements(node: exp.Anonymous) -> None:
+    """Put UNNEST of an array in the place of a function of rows, with the name that its column has."""
+    name = node.name.lower()
+    array = exp.func(_OF_ARRAYS[name], *(argument.copy() for argument in node.expressions), dialect="postgres")
+    array.meta.update(node.meta)
+    table = node.parent
+    if isinstance(table, exp.Table):
+        alias = table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(name))
+        table.replace(exp.Unnest(expressions=[array], alias=alias, offset=bool(table.args.get("ordinality"))))
+        return
+    elements = exp.Explode(this=array)
+    elements.meta.update(node.meta)
+    node.replace(exp.alias_(elements, name) if isinstance(table, exp.Select) else elements)
 
 
 def _counted_rows(node: exp.Expr, name: str) -> exp.Expr | None:

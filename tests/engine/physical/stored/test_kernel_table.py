@@ -32,6 +32,7 @@ from workbench.sql.algebra.types import (
     DATE,
     DOUBLE,
     INTEGER,
+    JSON,
     STRING,
     TIMESTAMP,
     DataType,
@@ -173,13 +174,28 @@ PLACES = [COLUMNS[INTEGER][0], *(Constant(n, INTEGER) for n in (-2, -1, 0, 1, 2,
 COUNT = call("pmod", COLUMNS[INTEGER][0], Constant(10**9, INTEGER))
 TOTAL, SQUARES = COLUMNS[MONEY][0], COLUMNS[WIDE][0]
 NAMED = call("struct", *(COLUMNS[type_][0] for type_ in (TEXTS, INTEGER, MONEY, DATE, STRING, BOOLEAN)))
+SOME_JSON = Constant('{"a": [1, {"b": 2.50}], "": null}', JSON)
 OTHERS: dict[str, list[tuple[Expression, ...]]] = {
     "average": [(COLUMNS[type_][1], COUNT) for type_ in (MONEY, DOUBLE, INTEGER)],
     **{name: [(COUNT, TOTAL, SQUARES)] for name in KERNELS if name.startswith(("variance", "stddev"))},
     "substr": [
         (COLUMNS[STRING][0], Constant(start, INTEGER), Constant(length, INTEGER))
         for start, length in ((1, 2), (1, 0), (2, 1), (3, 9))
-    ],
+    ]
+    + [(COLUMNS[STRING][0], COLUMNS[INTEGER][0], *more) for more in ((), (COLUMNS[INTEGER][1],))],
+    **{name: [(*COLUMNS[STRING], COLUMNS[INTEGER][0])] for name in ("split_part", "substring_index")},
+    **{
+        name: [(COLUMNS[STRING][0], Constant(length, INTEGER), COLUMNS[STRING][1]) for length in (-1, 0, 4)]
+        for name in ("lpad", "rpad")
+    },
+    "repeat": [(COLUMNS[STRING][0], COLUMNS[INTEGER][0])],
+    "overlay": [(*COLUMNS[STRING], *COLUMNS[INTEGER])],
+    "sha2": [(COLUMNS[STRING][0], Constant(n, INTEGER)) for n in (0, 224, 256, 384, 512, 1)],
+    "make_date": [
+        (COLUMNS[INTEGER][0], Constant(month, INTEGER), Constant(day, INTEGER))
+        for month, day in ((2, 29), (1, 31), (13, 1))
+    ]
+    + [(Constant(year, INTEGER), *COLUMNS[INTEGER]) for year in (-4, 0, 1900, 2024)],
     "in": [(COLUMNS[type_][0], COLUMNS[type_][1], Constant(1, INTEGER)) for type_ in (INTEGER, DOUBLE, MONEY)],
     "field": [(COLUMNS[POINT][0], Constant(at, INTEGER)) for at in range(4)],
     **{
@@ -251,6 +267,22 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
             ),
         )
     },
+    "jsonb_without_place": [(SOME_JSON, COLUMNS[INTEGER][0])],
+    "jsonb_without_path": [(SOME_JSON, COLUMNS[TEXTS][0])],
+    "jsonb_with_value": [(SOME_JSON, SOME_JSON, COLUMNS[TEXTS][0], Constant(True, BOOLEAN))],
+    "split_part_in_postgres": [(COLUMNS[STRING][0], COLUMNS[STRING][1], COLUMNS[INTEGER][0])],
+    **{
+        name: [(COLUMNS[STRING][0], Constant(4, INTEGER), COLUMNS[STRING][1])]
+        for name in ("lpad_in_postgres", "rpad_in_postgres")
+    },
+    "overlay_in_postgres": [(*COLUMNS[STRING], COLUMNS[INTEGER][0], Constant(1, INTEGER))],
+    "format_in_postgres": [(Constant("%2$5s %1$L%%", STRING), *COLUMNS[STRING])],
+    "hex_in_postgres": [(COLUMNS[INTEGER][0], Constant(64, INTEGER))],
+    "bucket_of_doubles": [(*COLUMNS[DOUBLE], Constant(9.5, DOUBLE), Constant(7, INTEGER))],
+    "bucket_of_decimals": [(*COLUMNS[MONEY], Constant(Decimal("9.5"), decimal(2, 1)), Constant(7, INTEGER))],
+    "bucket_of_thresholds": [(COLUMNS[INTEGER][0], COLUMNS[NUMBERS][0])],
+    "least_scale": [(COLUMNS[type_][0],) for type_ in (MONEY, WIDE)],
+    "periods_overlap": [(*COLUMNS[TIMESTAMP], *reversed(COLUMNS[TIMESTAMP]))],
     "decimal_text": [(COLUMNS[type_][0],) for type_ in (MONEY, WIDE)],
     "printf_in_duckdb": [(Constant("%5d|%s", STRING), COLUMNS[INTEGER][0], COLUMNS[STRING][0])],
     "format_in_duckdb": [(Constant("{:>5}|{:.2f}", STRING), COLUMNS[STRING][0], COLUMNS[MONEY][0])],
@@ -262,7 +294,7 @@ OF_CHOSEN = {
     *("to_json_in_postgres", "json_of_group", "json_built_object", "json_built_array", "number_in_format"),
     *("number_in_model", "number_of_format", "number_of_model", "number_of_format_digits", "number_of_model_digits"),
     *("ones_of_bits", "run_lengths", "list_entropy", "re2_found", "re2_split", "re2_part", "re2_parts"),
-    *("re2_replaced", "series"),
+    *("re2_replaced", "series", "format_in_postgres", "hex_in_postgres", "bucket_of_thresholds", "least_scale"),
     "map_of",
     "json_object_of",
     "to_json_in_duckdb",

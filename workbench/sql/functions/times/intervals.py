@@ -85,7 +85,7 @@ def interval_parts(b: ExpressionBinder, node: exp.Expr) -> list[IntervalPart] | 
         # So the parser reads INTERVAL 1 YEAR 2 MONTHS.
         return _summed([*(interval_parts(b, node.this) or ()), *(interval_parts(b, node.expression) or ())])
     if isinstance(node, exp.Cast) and node.args["to"].this == exp.DType.INTERVAL and b.rules.clock_in_intervals:
-        return _of_text(b, node, node.this)
+        return _of_amount(b, node.this) or _of_text(b, node, node.this)
     if isinstance(node, exp.Mul):
         for interval, many in ((node.this, node.expression), (node.expression, node.this)):
             if isinstance(interval.unnest(), exp.Interval):
@@ -100,6 +100,18 @@ def interval_parts(b: ExpressionBinder, node: exp.Expr) -> list[IntervalPart] | 
             raise b.source.error(f"{node.name} takes {len(units)} values", node, ", ".join(units).lower())
         return [_part(b, unit, many) for unit, many in zip(units, node.expressions, strict=False)]
     return None
+
+
+def _of_amount(b: ExpressionBinder, text: exp.Expr) -> list[IntervalPart] | None:
+    """The parts of ``n || ' days'``, a number of the row and a unit; ``None`` of another text."""
+    text = text.unnest()
+    joined = text.expressions if isinstance(text, exp.Concat) else [text.this, text.args.get("expression")]
+    if not isinstance(text, exp.Concat | exp.DPipe) or len(joined) != 2:
+        return None
+    many, unit = joined
+    name = _unit(b, unit.name.strip()) if isinstance(unit, exp.Literal) and unit.is_string else None
+    is_written = isinstance(many, exp.Literal | exp.DPipe)
+    return None if name is None or is_written else [_part(b, name, many)]
 
 
 def _is_interval(node: exp.Expr) -> bool:

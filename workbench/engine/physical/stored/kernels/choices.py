@@ -12,16 +12,17 @@ from workbench.engine.physical.stored.expressions import COMPARABLE_KINDS, compa
 from workbench.engine.physical.stored.kernels.kernel import Kernel
 from workbench.engine.storage.grouping import not_distinct
 from workbench.sql.algebra.expressions import Call
+from workbench.sql.algebra.types import of_any_bits
 from workbench.sql.predicates.cnf import Operator
 
 
 def _of_one_type(call: Call) -> bool:
-    types = {argument.type for argument in call.arguments}
+    types = {of_any_bits(argument.type) for argument in call.arguments}
     return len(types) == 1 and types.pop().kind in COMPARABLE_KINDS
 
 
 def _gives_that_type(call: Call) -> bool:
-    return _of_one_type(call) and call.type == call.arguments[0].type
+    return _of_one_type(call) and of_any_bits(call.type) == of_any_bits(call.arguments[0].type)
 
 
 def _of_one_kind(call: Call) -> bool:
@@ -34,8 +35,8 @@ def _coalesce(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
 
 def _has_equality(call: Call) -> bool:
     """Also of what is stored as texts, which are equal where the values are."""
-    value, other = (argument.type for argument in call.arguments)
-    return value == other == call.type and (value.kind in COMPARABLE_KINDS or value.is_text_when_stored)
+    value, other = (of_any_bits(argument.type) for argument in call.arguments)
+    return value == other == of_any_bits(call.type) and (value.kind in COMPARABLE_KINDS or value.is_text_when_stored)
 
 
 def _extreme(operator: Operator) -> Kernel:

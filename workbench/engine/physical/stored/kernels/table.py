@@ -18,6 +18,7 @@ from workbench.arrow.nested import arrow_in_json, read_stored, write_stored
 from workbench.arrow.python_values import values_in_python
 from workbench.arrow.types import has_months, to_arrow
 from workbench.engine.physical.stored.decimals import exact_decimals
+from workbench.engine.physical.stored.kernels.by_row import ROW_KERNELS
 from workbench.engine.physical.stored.kernels.casts import CAST
 from workbench.engine.physical.stored.kernels.choices import CHOICE_KERNELS
 from workbench.engine.physical.stored.kernels.conditions import CONDITION_KERNELS
@@ -40,7 +41,7 @@ from workbench.sql.functions.calls import FUNCTIONS
 
 _TABLES: Sequence[Mapping[str, Kernel]] = (
     CONDITION_KERNELS, NUMBER_KERNELS, QUOTIENT_KERNELS, EXACT_KERNELS, VARIANCE_KERNELS, TEXT_KERNELS, TIME_KERNELS,
-    DAY_KERNELS, CHOICE_KERNELS, NESTED_KERNELS, {"cast": CAST},
+    DAY_KERNELS, CHOICE_KERNELS, NESTED_KERNELS, {"cast": CAST}, ROW_KERNELS,
 )  # fmt: skip
 KERNELS: dict[str, tuple[Kernel, ...]] = {}
 """By the name of the function in expressions; several where it is of several kinds of values."""

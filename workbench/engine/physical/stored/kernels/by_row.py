@@ -1,0 +1,189 @@
+"""Kernels of functions of Spark that Python computes for each different row: texts, digests and bits.
+
+A function whose number is an INT in Spark is NULL of one beyond 32 bits.
+"""
+
+from __future__ import annotations
+
+import base64
+import calendar
+import datetime as dt
+import hashlib
+import zlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from workbench.arrow.python_values import over_columns
+from workbench.arrow.types import to_arrow
+from workbench.engine.physical.stored.kernels.kernel import Kernel
+from workbench.sql.algebra.expressions import Call
+from workbench.sql.algebra.types import Kind
+
+_INT = range(-(2**31), 2**31)
+_MASK = 2**64 - 1
+_MOST = 100_000
+"""Characters of a text that ``repeat`` and ``space`` make."""
+_MOST_FACTORIAL = 20
+_FIRST_DAY, _DAYS_OF_CYCLE, _MICROS_OF_DAY = dt.date(1970, 1, 1).toordinal(), 146_097, 86_400_000_000
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_KINDS = (Kind.STRING, Kind.INTEGER, Kind.DATE)
+
+
+def _substr(text: str, start: int, length: int = 2**31 - 1) -> str | None:
+    if start not in _INT or length not in _INT:
+        return None
+    begin = start - 1 if start > 0 else len(text) + start if start < 0 else 0
+    return text[max(begin, 0) : max(begin + length, 0)]
+
+
+def _split_part(text: str, separator: str, place: int) -> str | None:
+    if not place or place not in _INT:
+        return None
+    parts = text.split(separator) if separator else [text]
+    at = place - 1 if place > 0 else len(parts) + place
+    return parts[at] if 0 <= at < len(parts) else ""
+
+
+def _substring_index(text: str, separator: str, count: int) -> str | None:
+    if count not in _INT:
+        return None
+    if not separator or not count:
+        return ""
+    parts = text.split(separator)
+    return separator.join(parts[:count] if count > 0 else parts[count:])
+
+
+def _padded(is_left: bool) -> Callable[[str, int, str], str | None]:
+    def pad(text: str, length: int, fill: str) -> str | None:
+        if length not in _INT:
+            return None
+        missing = length - len(text)
+        if missing <= 0 or not fill:
+            return text[: max(length, 0)]
+        filled = (fill * (missing // len(fill) + 1))[:missing]
+        return filled + text if is_left else text + filled
+
+    return pad
+
+
+def _repeat(text: str, count: int) -> str | None:
+    return None if count * len(text) > _MOST or count not in _INT else text * count
+
+
+def _translate(text: str, letters: str, others: str) -> str:
+    known = dict[int, str | None]()
+    for at, letter in enumerate(letters):
+        known.setdefault(ord(letter), others[at] if at < len(others) else None)
+    return text.translate(known)
+
+
+def _overlay(text: str, other: str, start: int, length: int) -> str | None:
+    if start not in _INT or length not in _INT:
+        return None
+    length = length if length >= 0 else len(other)
+    return f"{_substr(text, 1, start - 1)}{other}{_substr(text, start + length)}"
+
+
+def _find_in_set(text: str, texts: str) -> int:
+    parts = texts.split(",")
+    return parts.index(text) + 1 if "," not in text and text in parts else 0
+
+
+def _signed(bits: int) -> int:
+    return bits - 2**64 if bits & 2**63 else bits
+
+
+def _moved(move: Callable[[int, int], int]) -> Callable[[int, int], int | None]:
+    """A number whose bits are moved, by the last six bits of another."""
+    return lambda number, by: None if by not in _INT else _signed(move(number, by % 64) & _MASK)
+
+
+def _make_date(year: int, month: int, day: int) -> int | None:
+    if not (year in _INT and 1 <= month <= 12 and 1 <= day <= calendar.monthrange(year % 400 + 400, month)[1]):
+        return None
+    within = dt.date(year % 400 + 400, month, day).toordinal()
+    days = within + (year // 400 - 1) * _DAYS_OF_CYCLE - _FIRST_DAY
+    return days if -(2**63) <= days * _MICROS_OF_DAY < 2**63 else None
+
+
+def _month(days: int) -> int:
+    return dt.date.fromordinal((days + _FIRST_DAY - 1) % _DAYS_OF_CYCLE + 1).month
+
+
+def _factorial(n: int) -> int | None:
+    product = 1
+    for factor in range(2, n + 1 if 0 <= n <= _MOST_FACTORIAL else 0):
+        product *= factor
+    return product if 0 <= n <= _MOST_FACTORIAL else None
+
+
+def _levenshtein(one: str, other: str) -> int:
+    row = list(range(len(other) + 1))
+    for at, sign in enumerate(one, start=1):
+        before, row[0] = row[0], at
+        for place, letter in enumerate(other, start=1):
+            before, row[place] = row[place], min(row[place] + 1, row[place - 1] + 1, before + (sign != letter))
+    return row[-1]
+
+
+def _digest(name: str) -> Callable[[str], str]:
+    return lambda text: hashlib.new(name, text.encode(), usedforsecurity=False).hexdigest()
+
+
+def _sha2(text: str, bits: int) -> str | None:
+    return _digest(f"sha{bits or 256}")(text) if bits in (0, 224, 256, 384, 512) else None
+
+
+_BY_ROW: dict[str, Callable[..., Any]] = {
+    "substr": _substr,
+    "split_part": _split_part,
+    "substring_index": _substring_index,
+    "instr": lambda text, part: text.find(part) + 1,
+    "lpad": _padded(True),
+    "rpad": _padded(False),
+    "repeat": _repeat,
+    "space": lambda count: None if count > _MOST or count not in _INT else " " * count,
+    "translate": _translate,
+    "overlay": _overlay,
+    "find_in_set": _find_in_set,
+    "levenshtein": _levenshtein,
+    "ascii": lambda text: ord(text[0]) if text else 0,
+    "octet_length": lambda text: len(text.encode()),
+    "bit_length": lambda text: 8 * len(text.encode()),
+    "hex": lambda number: f"{number & _MASK:X}",
+    "hex_of_text": lambda text: text.encode().hex().upper(),
+    "bin": lambda number: f"{number & _MASK:b}",
+    "base64": lambda text: base64.b64encode(text.encode()).decode(),
+    "md5": _digest("md5"),
+    "sha1": _digest("sha1"),
+    "sha2": _sha2,
+    "crc32": lambda text: zlib.crc32(text.encode()),
+    "bit_and_of": lambda one, other: one & other,
+    "bit_or_of": lambda one, other: one | other,
+    "bit_xor_of": lambda one, other: one ^ other,
+    "bit_not": lambda number: ~number,
+    "bit_count": lambda number: (number & _MASK).bit_count(),
+    "getbit": lambda number, at: number >> at & 1 if 0 <= at < 64 else None,
+    "shiftleft": _moved(lambda number, by: number << by),
+    "shiftright": _moved(lambda number, by: number >> by),
+    "shiftrightunsigned": _moved(lambda number, by: (number & _MASK) >> by),
+    "factorial": _factorial,
+    "make_date": _make_date,
+    "dayname": lambda days: _DAYS[(days + 3) % 7],
+    "monthname": lambda days: _MONTHS[_month(days) - 1],
+}
+"""The value of a row by the name of the function; each is NULL of a NULL."""
+
+
+def _by_row(value: Callable[..., Any]) -> Kernel:
+    def compute(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+        return over_columns(value, True, arguments, to_arrow(call.type))
+
+    return Kernel(compute, lambda call: all(argument.type.kind in _KINDS for argument in call.arguments))
+
+
+ROW_KERNELS = {name: _by_row(value) for name, value in _BY_ROW.items()}
+"""By the name of the function."""
