@@ -30,6 +30,8 @@ PREDICATES = (1, 2, 4)
 ASKED_AFTER = 3
 """After each of which all answers are asked for."""
 
+RATED_BATCHES = (8, 12)
+"""Batches before those whose rate is told, in the first of which no row has to be removed; and these."""
 RATED: Mapping[str, tuple[str, Options]] = {
     "PSoup-P": ("lazy", Options()),
     "PSoup-P unshared": ("lazy", Options(sharing=False)),
@@ -131,17 +133,22 @@ class PSoup(Study):
         return median(asking), median(upkeep), found
 
     def _rates(self, kept: str, options: Options, progress: StudyProgress) -> dict[int, float]:
-        """Rows that arrive in a second of a processor, by number of queries."""
+        """Rows that can arrive in a second of a processor in a batch like most, by number of queries."""
         rates = {}
         window = min(self.windows)
         for number in self.queries:
             with Session(InProcess(), options=options) as session:
-                session.add_stream("R", stream(2 * window + 6 * self.batch), history=2 * window, batch=self.batch)
+                rows = 2 * window + sum(RATED_BATCHES) * self.batch
+                session.add_stream("R", stream(rows), history=2 * window, batch=self.batch)
                 session.register_many(_texts(number, window, "interval", None), results=kept)
-                session.run(2)
-                before = measuring.processor()
-                session.run(4)
-                rates[number] = 4 * self.batch / (measuring.processor() - before)
+                early, rated = RATED_BATCHES
+                session.run(early)
+                seconds = []
+                for _ in range(rated):
+                    before = measuring.processor()
+                    session.run(1)
+                    seconds.append(measuring.processor() - before)
+                rates[number] = self.batch / median(seconds)
             progress(f"{number} queries, {kept}, sharing={options.sharing}: {rates[number]:,.0f} rows a second")
         return rates
 
