@@ -6,6 +6,7 @@ import datetime as dt
 import math
 import random
 from decimal import Decimal
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,21 @@ def test_the_first_rows_are_those_of_the_whole_order(descending: bool, nulls_fir
         column, way = pa.array([draw.choice([None, *values]) for _ in range(300)], type_), (descending, nulls_first)
         for count in (0, 1, 9, 30, 299):
             assert first_in_order(column, way, count).tolist() == positions_in_order([column], [way])[:count].tolist()
+
+
+@pytest.mark.parametrize("nulls", [0.0, 0.5, 0.99])
+@pytest.mark.parametrize("stand", ["in order", "the other way round", "anyhow", "alike"])
+def test_the_first_texts_are_found_however_they_stand(stand: str, nulls: float) -> None:
+    draw = random.Random(f"{stand}{nulls}")
+    texts: list[str | None] = [
+        f"account {number:05}" if stand != "alike" else "ab"[number % 2] for number in range(5_000)
+    ]
+    if stand == "anyhow":
+        draw.shuffle(texts)
+    column = pa.array([None if draw.random() < nulls else text for text in texts[:: -1 if "other" in stand else 1]])
+    for descending, count in product([False, True], [1, 2, 4, 40, 400]):
+        way = (descending, False)
+        assert first_in_order(column, way, count).tolist() == positions_in_order([column], [way])[:count].tolist()
 
 
 @pytest.mark.parametrize("width", [1, 7, 2**40, 2**62])

@@ -29,6 +29,8 @@ Direction = tuple[bool, bool]
 """Whether the order descends, and whether NULL comes first."""
 
 ASCENDING: Direction = (False, True)
+_SAMPLED = 50
+"""Texts of a sample for each one that is wanted."""
 
 
 def comparable(values: pa.Array) -> npt.NDArray[np.generic]:
@@ -184,17 +186,35 @@ def first_in_order(values: pa.Array, direction: Direction, count: int) -> Positi
     if direction[1] or not 0 < count < few // 10 or not (_is_number(values.type) or pa.types.is_string(values.type)):
         return positions_in_order([values], [direction])[:count]
     if pa.types.is_string(values.type):
-        way = "descending" if direction[0] else "ascending"
-        last = values[pc.select_k_unstable(values, count, sort_keys=[("", way)])[-1].as_py()]
-        before = (pc.greater if direction[0] else pc.less)(values, last)
-        at, like = _places_of(before), _places_of(pc.equal(values, last))
-        at = at[_texts_in_order(values.take(pa.array(at)), direction)]
+        known = _texts_that_may_be_first(values, direction, count)
+        among = values.take(pa.array(known))
+        last = _last_of_first(among, direction, count)
+        before = _places_of((pc.greater if direction[0] else pc.less)(among, last))
+        at, like = known[before], known[_places_of(pc.equal(among, last))]
+        at = at[_texts_in_order(among.take(pa.array(before)), direction)]
     else:
         places, numbers = _numbers_known(values, direction)[1]
         last = np.partition(numbers, count - 1)[count - 1]
         at, like = np.flatnonzero(numbers < last), places[numbers == last]
         at = places[at[stable_order(numbers[at])]]
     return np.concatenate([at, like[: count - len(at)]])
+
+
+def _texts_that_may_be_first(values: pa.Array, direction: Direction, count: int) -> Positions:
+    """The positions of texts, among them the first ones: those not behind as many of a sample.
+
+    Of texts that stand the other way round Arrow's heap would keep each one for a while.
+    """
+    sample = values.take(pa.array(np.arange(0, len(values), max(1, len(values) // (_SAMPLED * count)))))
+    if len(sample) - sample.null_count < count:
+        return np.flatnonzero(~np.asarray(values.is_null()))
+    bound = _last_of_first(sample, direction, count)
+    return _places_of((pc.greater_equal if direction[0] else pc.less_equal)(values, bound))
+
+
+def _last_of_first(values: pa.Array, direction: Direction, count: int) -> pa.Scalar:
+    way = "descending" if direction[0] else "ascending"
+    return values[pc.select_k_unstable(values, count, sort_keys=[("", way)])[-1].as_py()]
 
 
 def _places_of(mask: pa.BooleanArray) -> Positions:
