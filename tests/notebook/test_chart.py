@@ -192,3 +192,16 @@ def test_letters_can_be_read() -> None:
     html = answer_chart(rows, ChartColumns.of([("city", STRING), ("at", DATE), ("n", INTEGER)], {}), 4, "q").html or ""
     sizes = {float(size) for size in re.findall(r'font-size="([\d.]+)px"', html)}
     assert sizes and min(sizes) >= 11
+
+
+@pytest.mark.parametrize("frequency", ["D", "h", "17s", "1ms"])
+@pytest.mark.parametrize("asked", [{}, {"kind": "bars"}, {"kind": "area"}])
+@pytest.mark.parametrize("missing", [False, True])
+def test_times_of_a_column_are_drawn_as_each_by_itself(frequency: str, asked: dict[str, str], missing: bool) -> None:
+    times = pd.Series(pd.date_range("1969-12-31", periods=40, freq=frequency))
+    if missing:
+        times[7] = pd.NaT
+    fast = pd.DataFrame({"at": times, "n": range(40)})
+    slow = fast.assign(at=fast["at"].astype(object))
+    columns = ChartColumns.of([("at", TIMESTAMP), ("n", INTEGER)], asked).drawn_as(fast)
+    assert points_of(fast, columns) == points_of(slow, columns)

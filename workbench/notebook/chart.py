@@ -215,13 +215,16 @@ def points_of(rows: pd.DataFrame, columns: ChartColumns) -> list[dict[str, Any]]
     """
     there = _drawn(rows, columns)
     rows, numbers = rows[there], _floats(rows[columns.y])[there].tolist()
-    names = list(rows[columns.x]) if columns.x is not None else list(range(1, len(rows) + 1))
-    labels = _labels(names)
+    column = pd.Series(range(1, len(rows) + 1)) if columns.x is None else rows[columns.x]
+    times = column.to_numpy("datetime64[us]") if column.dtype.kind == "M" else None  # which are read all at once
+    times = None if times is None or np.isnat(times).any() else times
+    names = [] if times is not None else list(column)
+    labels = _labels(names) if times is None else _time_labels(times)
     if columns.named and columns.by is None:
         labels = _told_apart(labels, rows, columns)
     points = [
         {"x": place, "label": label, "y": number}
-        for place, label, number in zip(_places(names, labels, columns), labels, numbers, strict=True)
+        for place, label, number in zip(_places(names, labels, columns, times), labels, numbers, strict=True)
     ]
     if columns.by is not None:
         series = cache(lambda value: str(marked_cell(value)))
@@ -248,12 +251,18 @@ def _drawn(rows: pd.DataFrame, columns: ChartColumns) -> npt.NDArray[np.bool_]:
     there = np.isfinite(_floats(rows[columns.y]))
     if columns.x is None or columns.named:
         return there
+    if rows[columns.x].dtype.kind == "M" and columns.over_time:
+        return there & rows[columns.x].notna().to_numpy()
     is_place = _is_time if columns.over_time else _is_finite
     return there & np.array([is_place(value) for value in rows[columns.x]], dtype=bool)
 
 
-def _places(names: Sequence[Any], labels: list[str], columns: ChartColumns) -> Sequence[float | str]:
+def _places(
+    names: Sequence[Any], labels: list[str], columns: ChartColumns, times: npt.NDArray[np.datetime64] | None
+) -> Sequence[float | str]:
     """Where points stand: at their times or numbers, or at their names."""
+    if columns.over_time and times is not None:
+        return list((times.astype(np.int64) / 1_000).tolist())
     if columns.over_time:
         return [_milliseconds(name) for name in names]
     return labels if columns.named else [float(name) for name in names]
@@ -365,6 +374,13 @@ def _labels(names: Sequence[Any]) -> list[str]:
     days = all(not (time.hour or time.minute or time.second or time.microsecond) for time in times)
     label = cache(lambda name: _label(name, days))
     return [label(name) if isinstance(name, Hashable) else _label(name, days) for name in names]
+
+
+def _time_labels(times: npt.NDArray[np.datetime64]) -> list[str]:
+    """Times as ``_labels`` writes them."""
+    days = (times == times.astype("datetime64[D]")).all()
+    texts: list[str] = np.datetime_as_string(times, unit="D" if days else "s").tolist()
+    return texts if days else [text.replace("T", " ") for text in texts]
 
 
 def _label(value: Any, days: bool) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 CELL_HINT = "a name of one word, and the SQL in the lines below: %%argus big_transfers; %argus help says more"
 
 
-_FEW_OPTIONS = 10
+_FEW_OPTIONS = 15
 """Options that are listed where one is not known."""
 _TAKEN = {"new_variable": "the name of a variable", "row_count": "a number of rows"}
 """What values are that a function reads, by its name; others are whole numbers."""
