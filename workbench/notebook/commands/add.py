@@ -46,7 +46,8 @@ REFERENCES = argument(
     "--references",
     action="append",
     metavar="COLUMN=STREAM.COLUMN",
-    help="a foreign key, of several columns 'a,b=t(x,y)': after each batch just one row of STREAM for each value",
+    help="a foreign key, of several columns 'a,b=t(x,y)': after each batch just one row of STREAM for each value; with"
+    " 'a=t.x within 100 rows' that row may come later",
 )
 CSV = (
     argument("--sep", metavar="SIGN", help="what separates the values of a CSV file, where it is not to be found out"),
