@@ -145,7 +145,7 @@ class Dialect:
         arrays_keep_nulls: whether ARRAY_AGG keeps NULL, and is NULL of no rows; else it has none, and no rows are [].
         distinct_arrays_are_sorted: whether ARRAY_AGG and LISTAGG of DISTINCT values are in their order.
         level_of_subqueries: whether an aggregate is one of the outer query where only a subquery in it reads columns.
-        lists_of_groups: aggregates that are computed of the list of a group's values, each with the function of it.
+        made_aggregates: whose aggregates are written as others, and as functions of a group's list (``shorthands``).
         extremes_skip_nulls: whether MIN_BY and MAX_BY pass over rows whose value is NULL.
         count_if_is_sum: whether COUNT_IF is the sum of ones and zeros, which is NULL of no rows.
         median_cuts_decimals: whether MEDIAN of a DECIMAL loses digits.
@@ -270,7 +270,7 @@ class Dialect:
     arrays_keep_nulls: bool = True
     distinct_arrays_are_sorted: bool = False
     level_of_subqueries: bool = False
-    lists_of_groups: Mapping[str, str] = field(default_factory=dict)
+    made_aggregates: str = ""
     extremes_skip_nulls: bool = False
     count_if_is_sum: bool = False
     median_cuts_decimals: bool = False
@@ -365,7 +365,7 @@ DUCKDB = _dialect(
     cast_to_integer=Rounding.BY_TYPE,
     truth_texts=TruthTexts("", "t true y yes 1", "f false n no 0"),
     log="log10",
-    lists_of_groups={name: f"LIST_{name.upper()}" for name in ("histogram", "mad")},
+    made_aggregates="duckdb",
     subtracts_instants=None,
     json_arrows="json_text_in_duckdb",
     date_diff="borders",
@@ -399,7 +399,7 @@ _POSTGRES = _dialect(
     json_arrows="json_text",
     has_rlike=False,
     formats=Formats.MODEL,
-    lists_of_groups={"json_agg": "JSON_OF_GROUP", "jsonb_agg": "JSONB_OF_GROUP"},
+    made_aggregates="postgres",
     functions_without_call=frozenset({"user", "current_role", "system_user"}),
 )
 ORACLE = _dialect(

@@ -22,6 +22,15 @@ LISTS = {
             " map_extract(MAP {'k': k}, g) AS c, map_extract(MAP {'k': k}, 'k') AS e, flatten([[k], NULL, [id, NULL]])"
             " AS f, bit_count(k) AS h, bit_count(id - 9) AS i, list_distance([x, 1], [y, 2]) AS j FROM t"
             f" {_WITHIN} AND y BETWEEN -1e9 AND 1e9",
+            "entropy": "SELECT k, round(entropy(g), 6) AS a, round(entropy(s), 6) AS b FROM t GROUP BY k",
+            "best": "SELECT g, max(k, 3) AS a, min(id, 2) AS b, max(k, 2) FILTER (WHERE id > 5) AS c,"
+            " list_transform(arg_max(id, id, 2), lambda v, i: v + i) AS e FROM t GROUP BY g",
+            "moments": "SELECT g, round(skewness(k % 100), 6) AS a, round(kurtosis(k % 100), 6) AS b,"
+            " round(sem(k % 1000), 6) AS c, round(product(k % 5), 6) AS e, round(weighted_avg(k % 100, id), 6) AS f"
+            " FROM t GROUP BY g",
+            "places": "SELECT id, [k, id][-1] AS a, [k, id][id % 3 - 1] AS b, MAP {1: k, 2: id}[id % 3] AS c,"
+            " [v * i FOR v, i IN [k % 1000, id] IF i <> id] AS e,"
+            " list_reduce([k % 1000, id, 3], lambda v, w, i: v + w * i) AS f FROM t",
             "by_name": "SELECT id, list_aggregate([k % 1000, id], 'sum') AS a, list_aggr([k, id], 'max') AS b,"
             " list_aggr([g, s], 'min') AS c, list_aggregate([k, id, NULL], 'median') AS e FROM t",
         }.items()

@@ -82,6 +82,8 @@ CORRELATED = {
                            " ON x.s = t.s", dialect="duckdb"),
     "asof": Case("SELECT t.id, t.k, u.n FROM t ASOF JOIN (SELECT g, k, MAX(amount) AS n FROM u GROUP BY g, k) u"
                  " ON t.g = u.g AND t.k >= u.k", dialect="duckdb"),
+    "asof_using": Case("SELECT * FROM (SELECT id, g, k FROM t) t ASOF JOIN (SELECT g, k, MAX(amount) AS n FROM u"
+                       " GROUP BY g, k) u USING (g, k)", dialect="duckdb"),
     "asof_left": Case("SELECT t.id, u.n FROM t ASOF LEFT JOIN (SELECT id, COUNT(*) AS n FROM u GROUP BY id) u"
                       " ON u.id > t.id", dialect="duckdb"),
     "in_on": Case("SELECT t.id, u.id AS other, w.n FROM t JOIN u ON t.k = u.k AND (u.g IN (SELECT g FROM u WHERE flag)"

@@ -80,8 +80,6 @@ COMPARED = "values of type map<string,integer> are not compared"
         ("duckdb", "select unnest(m) from T", "rows of a map by this function", "MAP_ENTRIES(m)"),
         ("duckdb", "select m = m from T", COMPARED, None),
         ("duckdb", "select map_concat(m, m) from T", "MAP_CONCAT in duckdb", "spark"),
-        ("duckdb", "select map([1, 2], [a, a])[1] from T", "m[k] of keys that are no texts", "MAP_EXTRACT_VALUE"),
-        ("duckdb", "select element_at(m, 'a') from T", "", None),
         ("postgres", "select map_keys(m) from T", "a map in postgres", "spark and duckdb"),
         ("postgres", "select map_values(m) from T", "in postgres", None),
         ("oracle", "select map('a', 1) from T", "", None),

@@ -72,7 +72,6 @@ def test_refused_with_message_and_caret(dialect: str, sql: str, expected: str) -
             "select T.a from T asof join U on b > k",
             "write ON t.k = u.k AND t.ts >= u.ts, with the names of both tables",
         ),
-        ("select T.a from T asof join U using (a)", None),
         ("values (1, 2), (3)", "select as many columns in each"),
         ("select *", "name a stream"),
         ("values " + ", ".join(f"({i})" for i in range(101)), "add_table adds a table of your own"),

@@ -7,6 +7,7 @@ refusal, must be one of DuckDB. A row for which DuckDB has an error is NULL.
 from __future__ import annotations
 
 import datetime as dt
+import math
 import os
 import warnings
 from collections.abc import Callable, Iterator
@@ -22,11 +23,15 @@ from workbench.engine.physical.stored.kernels.table import evaluate, has_kernels
 from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING, TIMESTAMP
 from workbench.sql.binder.pipeline import bind
+from workbench.sql.functions.calls import FUNCTIONS
 from workbench.sql.schema import Schema
 
 SEED = int(os.environ["ARGUS_SEED"])
 ROWS = 25
 COLUMNS = (("s", STRING), ("u", STRING), ("n", INTEGER), ("k", INTEGER), ("x", DOUBLE), ("t", TIMESTAMP))
+STATISTICS = ("product", "stddev_pop", "stddev_samp", "var_pop", "var_samp", "sem", "skewness", "kurtosis",
+              "kurtosis_pop")  # fmt: skip
+"""Of lists, which DuckDB computes of rounded sums."""
 TYPES = {"s": pa.string(), "u": pa.string(), "n": pa.int64(), "k": pa.int64(), "x": pa.float64(),
          "t": pa.timestamp("us")}  # fmt: skip
 SIGNS = ("a", "b", "c", "A", "1", "2", "é", "ß", " ", "\u00a0", "\u3000", "\n", "-", ".", "/", "_", "(", "\t", "😀")
@@ -121,6 +126,29 @@ FORMS: dict[str, Callable[[Random], str]] = {
         "gcd(n, k)",
         "lcm(n, k)", "to_base(n, 16)", "to_base(n, 36)", "to_base(k, 2, 5)", "isnan(x)", "isinf(x)", "isfinite(x)",
         "strlen(s)", "hex(n)", "hex(s)", "bin(n)", "suffix(s, {q})", "s ^@ {q}",
+        "split_part(s, {q}, {0})", "split_part(s, u, k)", "url_encode(s)", "url_decode(s)", "strip_accents(s)",
+        "url_decode(url_encode(s))", "nfc_normalize(s)", "parse_filename(s)", "parse_dirname(s)", "parse_dirpath(s)",
+        "parse_path(s)", "parse_path('/' || s || '/b')", "format_bytes(n)", "formatReadableSize(k * 1000)",
+        "formatReadableDecimalSize(n)", "bar(x, -5, 10, 7)", "bar(k, -5, {0})", "jaro_similarity(s, u)",
+        "jaro_winkler_similarity(s, u)", "jaro_winkler_similarity('ab' || s, 'ab1' || u)", "trunc(x)", "trunc(x, 1)",
+        "trunc(x, -1)", "signbit(x)", "nextafter(x, {0})", "divide(n, k)", "add(k, {0})", "subtract(k, {0})",
+        "multiply(k, {0})", "constant_or_null(5, s)", "try(k + {0})",
+    )},
+    **{form: of_places(form) for form in (
+        "era(t)", "julian(t)", "nanosecond(t)", "epoch_ns(make_timestamp(k))",
+        "make_timestamp(2020 + k, 3, 1 + k * 6, 4, 5, 6.25)",
+        "make_timestamp(2020, 2, 28 + k, 20 + k, 55 + k, 57.5 + k)", "make_timestamp(k)",
+        "time_bucket(INTERVAL '1 month', t)",
+        "time_bucket(INTERVAL '7 months', make_timestamp(2020 + k, 6 + k, 1, 4, 5, 6))",
+        "time_bucket(INTERVAL '1 year', t)", "time_bucket(INTERVAL '1 week', t::DATE)", "strftime('%Y-%m', t)",
+        "date_sub('month', t, make_timestamp(2020 + k, 6 + k, 28, 4, 5, 6))",
+        "date_sub('month', last_day(t), last_day(make_timestamp(2016, 6 + k, 2, 4, 5, 6)))",
+        "date_sub('quarter', TIMESTAMP '2016-02-29 10:00:00', t)", "date_sub('year', t::DATE, DATE '2020-02-29')",
+        "[k, {0}][-1]", "[k, {0}][k]", "[s, u][{0}]", "MAP {{1: k, 2: {0}}}[k]",
+        "list_cat([k], [{0}])", "list_select([k, 7], [{0}])", "list_bit_and([k, {0}])", "list_bit_or([k, {0}])",
+        "list_bit_xor([k, n])", "list_bool_and([k > 0, x > 0])", "list_bool_or([k > 0, x > 0])",
+        "list_string_agg([s, u])", "list_aggr([s, u], 'string_agg', '-')", "array_to_string([k, {0}], '-')",
+        "{{'a': k, 'b': s}}['b']", "{{'a': k, 'b': s}}['a']",
     )},
     **{f"{part}(t)": lambda random, part=part: f"{part}(t)" for part in (
         *("dayofweek", "weekday", "isodow", "week", "weekofyear", "yearweek", "isoyear", "century", "decade"),
@@ -143,6 +171,23 @@ def rows(random: Random) -> pa.RecordBatch:
     }  # fmt: skip
     drawn = {name: [None if random.random() < 0.1 else value() for _ in range(ROWS)] for name, value in values.items()}
     return pa.RecordBatch.from_pydict({name: pa.array(drawn[name], TYPES[name]) for name in TYPES})
+
+
+def test_statistics_of_lists_are_near_those_of_duckdb(database: duckdb.DuckDBPyConnection) -> None:
+    random, wrong = Random(SEED), list[str]()
+    for name in STATISTICS:
+        for _ in range(40):
+            values = [random.choice([None, random.randrange(-9, 10), random.randrange(100) / 4]) for _ in range(7)]
+            of, sql = values[: random.randrange(8)], f"SELECT list_{name}(?::DOUBLE[])"
+            (theirs,) = database.execute(sql, [of]).fetchall()[0]
+            function = FUNCTIONS[f"list_{name}"].python
+            assert function is not None
+            ours: Any = function(of)
+            if (ours is None) is not (theirs is None) or (
+                ours is not None and not math.isclose(ours, theirs, rel_tol=1e-7, abs_tol=1e-9)
+            ):
+                wrong.append(f"{name} of {of} is {ours}, of DuckDB {theirs}")
+    assert not wrong, "\n".join(wrong[:20])
 
 
 def plain(value: Any) -> Any:

@@ -231,7 +231,7 @@ class ScalarBinder:
         variables = {name: variable(first + i, type_) for i, (name, type_) in enumerate(named)}
         inner = ScalarBinder(self.scope, self.schema, variables={**self._variables, **variables})
         body = inner.bind(node.this)
-        if any(name in FUNCTIONS and FUNCTIONS[name].is_in_python for name in calls(body)):
+        if any(name not in FUNCTIONS or FUNCTIONS[name].is_in_python for name in calls(body)):
             hint = "Spark calls no Python in a lambda: compute it of rows, which UNNEST or EXPLODE makes of an array"
             self.source.refuse("this function in a lambda", node.this, hint)
         self.columns += inner.columns

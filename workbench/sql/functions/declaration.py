@@ -237,12 +237,10 @@ def let(name: str, value: str, body: str) -> str:
 
 
 def read_twice(body: str) -> Render:
-    """A format string that has an argument several times; a call among them is written once, unless it is in Python."""
+    """A format string that has an argument several times; a call among them is written once."""
 
     def render(expression: Call, arguments: Sequence[str]) -> str:
-        # Spark evaluates a function of Python once, and takes none in a lambda.
-        in_python_ = any(IN_PYTHON in argument for argument in arguments)
-        if in_python_ or all(_is_short(argument) for argument in expression.arguments):
+        if all(_is_short(argument) for argument in expression.arguments):
             return body.format(*arguments)
         y = variable_sql("y")
         fields = ", ".join(f"'f{place}', {argument}" for place, argument in enumerate(arguments))

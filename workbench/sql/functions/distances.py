@@ -8,6 +8,7 @@ neighbours may be exchanged, also where others come between, and of M. A. Jaro (
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 
 from sqlglot import exp
 
@@ -17,6 +18,8 @@ from workbench.sql.functions.declaration import function
 from workbench.sql.functions.reading import ExpressionBinder, reads
 from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
 
+_ALIKE = 0.7
+"""From here on a common beginning counts."""
 _NEAR = 2
 """Letters by which a misspelled name may differ."""
 
@@ -74,6 +77,34 @@ def _jaccard(one: bytes, other: bytes) -> float | None:
     return len({*one} & {*other}) / len({*one} | {*other}) if one and other else None
 
 
+def _jaro(one: bytes, other: bytes) -> float:
+    """The mean of the parts of both texts that match in places that are near, and of the matches in order."""
+    if not one or not other:
+        return 0.0
+    reach = max(max(len(one), len(other)) // 2 - 1, 0)
+    taken, matched = set[int](), list[int]()
+    for place, sign in enumerate(one):
+        near = range(max(place - reach, 0), min(place + reach + 1, len(other)))
+        found = next((at for at in near if at not in taken and other[at] == sign), None)
+        if found is not None:
+            taken.add(found)
+            matched.append(sign)
+    if not matched:
+        return 0.0
+    exchanged = sum(a != other[at] for a, at in zip(matched, sorted(taken), strict=True)) // 2
+    count = len(matched)
+    return (count / len(one) + count / len(other) + (count - exchanged) / count) / 3
+
+
+def _jaro_winkler(one: bytes, other: bytes) -> float:
+    """The same, nearer to 1 by up to four bytes with which both begin, where they are alike (W. E. Winkler, 1990)."""
+    alike, same = _jaro(one, other), 0
+    while same < min(len(one), len(other), 4) and one[same] == other[same]:
+        same += 1
+    # Rounded once, as a processor multiplies and adds.
+    return float(Fraction(same * 0.1) * Fraction(1 - alike) + Fraction(alike)) if alike > _ALIKE else alike
+
+
 def _in_bytes(distance: Callable[[bytes, bytes], float | None]) -> Callable[[str, str], float | None]:
     return lambda one, other: distance(one.encode(), other.encode())
 
@@ -85,12 +116,24 @@ def levenshtein(b: ExpressionBinder, node: exp.Levenshtein) -> Expression:
     return call(name, *b.parts(node, "this", "expression"))
 
 
+@reads(exp.JarowinklerSimilarity, parts="this expression", dialects=ONLY_DUCKDB)
+def jaro_winkler(b: ExpressionBinder, node: exp.JarowinklerSimilarity) -> Expression:
+    """JARO_WINKLER_SIMILARITY of two texts."""
+    return call("jaro_winkler_in_duckdb", *b.parts(node, "this", "expression"))
+
+
 DECLARED = [
     function("levenshtein(string, string): integer", costly=True,
              help="levenshtein(str1, str2[, threshold]) Returns the Levenshtein distance between the two given "
                   "strings.",
              example="SELECT levenshtein('kitten', 'sitting') → 3"),
     function("levenshtein_of_bytes(string, string): integer", python=_in_bytes(_levenshtein), inner=True, costly=True),
+    function("jaro_similarity(string, string): double", python=_in_bytes(_jaro), names="jaro_similarity",
+             dialects=ONLY_DUCKDB, costly=True,
+             help="jaro_similarity(s1, s2) Returns how alike two texts are, from 0 to 1.",
+             example="SELECT jaro_similarity('duck', 'duckdb') → 0.88"),
+    function("jaro_winkler_in_duckdb(string, string): double", python=_in_bytes(_jaro_winkler), inner=True,
+             costly=True),
     function("damerau_levenshtein(string, string): integer", python=_in_bytes(_damerau), names="damerau_levenshtein",
              dialects=ONLY_DUCKDB, costly=True,
              help="damerau_levenshtein(s1, s2) Returns the number of bytes to insert, delete, replace or exchange.",

@@ -112,10 +112,7 @@ def character(b: ExpressionBinder, text: Expression, node: exp.Bracket) -> Expre
         bounds = ((place.this, 1), (place.expression, -1))
         ends = (Constant(open_, INTEGER) if side is None else b.bind(side) for side, open_ in bounds)
         return call("between_in_duckdb", text, *ends)
-    written = b.bind(place)
-    if isinstance(written, Constant) and isinstance(written.value, int):  # the parser has taken 1 from it
-        written = Constant(written.value + 1, INTEGER)
-    return call("character_in_duckdb", text, written)
+    return call("character_in_duckdb", text, b.bind(place))
 
 
 @reads(exp.Contains, parts="this expression", dialects=ONLY_DUCKDB)

@@ -17,11 +17,17 @@ from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import DOUBLE, DataType, Kind
 from workbench.sql.functions.calls import FUNCTIONS
 from workbench.sql.functions.conditions import comparison_sides
+from workbench.sql.functions.declaration import IN_PYTHON, Function, let, variable_sql
+from workbench.sql.functions.numeric_quotients import struct_sql
 from workbench.sql.functions.stored_values import from_stored, to_stored
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred
 
 _MAX_CHARACTERS = 4_000_000
 """Characters of an expression in Spark's SQL."""
+
+_PYTHON = re.compile(rf"`(?:{IN_PYTHON}|[^`]+@[0-9]+[?]?`)")
+"""A function of Python: one of ours, or of the analyst."""
+_TOKEN = re.compile(r"'(?:[^'\\]|\\.)*'|`[^`]*`|->|[()\[\],]", re.DOTALL)
 
 Naming = Callable[[Column], str]
 
@@ -85,7 +91,45 @@ def value_to_spark(expression: Expression, column: Naming, wanted: str | None = 
                 if wanted is None:
                     return f"{user_function(name)}({given})"
                 return f"{guarded_function(name)}({wanted}, {given})"
-            return function.render(expression, rendered)
+            return _outside_of_lambdas(function, expression, rendered)
+
+
+def _outside_of_lambdas(function: Function, called: Call, arguments: list[str]) -> str:
+    """A call whose arguments in Python stand in no lambda, where Spark takes none: they are computed before it."""
+    in_python = {place for place, argument in enumerate(arguments) if _PYTHON.search(argument)}
+    written = function.render(called, arguments)
+    if not in_python or not has_python_in_lambda(written):
+        return written
+    names = {place: f"f{number}" for number, place in enumerate(sorted(in_python))}
+    before = variable_sql("p")
+    given = [f"{before}.{names[place]}" if place in names else text for place, text in enumerate(arguments)]
+    computed = struct_sql(**{name: arguments[place] for place, name in names.items()})
+    return let(before, computed, function.render(called, given))
+
+
+def has_python_in_lambda(sql: str) -> bool:
+    """Whether a text of Spark calls a function of Python, or of the analyst, in a lambda.
+
+    Example:
+        >>> has_python_in_lambda("transform(a, x -> `python:double`('f', x))")
+        True
+        >>> has_python_in_lambda("transform(`python:array<double>`('f', a), x -> x + 1)")
+        False
+    """
+    depth, lambdas = 0, list[int]()
+    for token in _TOKEN.finditer(sql):
+        match token[0]:
+            case "->":
+                lambdas.append(depth)
+            case "(" | "[":
+                depth += 1
+            case ")" | "]" | ",":
+                while lambdas and lambdas[-1] == depth:
+                    lambdas.pop()
+                depth -= token[0] != ","
+            case text if lambdas and _PYTHON.match(text):
+                return True
+    return False
 
 
 def user_function(name: str) -> str:

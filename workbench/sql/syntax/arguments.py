@@ -60,7 +60,10 @@ def parser_of(dialect: str) -> Parser:
         ...
         workbench.sql.syntax.arguments.DroppedArgumentError: ('MOD', 2)
     """
-    return _parser_class(dialect)(dialect=dialect)
+    read_as = sqlglot.Dialect.get_or_raise(dialect)
+    if DIALECTS[dialect].places_from_one:
+        read_as.INDEX_OFFSET = 0  # places stay as they are written: what stands in brackets may be a key
+    return _parser_class(dialect)(dialect=read_as)
 
 
 @cache

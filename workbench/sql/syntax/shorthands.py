@@ -8,8 +8,10 @@
 | ``COUNT(t.*)`` | COUNT(*), or of a column by which t is joined where it may lack a row |
 | ``v = SOME(n)`` | ``v = ANY(n)`` |
 | ``ORDER BY x USING >`` | ``ORDER BY x DESC`` |
-| ``HISTOGRAM(x)``, ``MAD(x)``, ``ENTROPY(x)`` of duckdb, maybe with FILTER or OVER | ``LIST_HISTOGRAM(LIST(x))``, … |
 | ``STRING_TO_TABLE(s, ',')``, ``REGEXP_SPLIT_TO_TABLE(s, p)`` | ``UNNEST(STRING_TO_ARRAY(s, ','))``, … |
+| ``HISTOGRAM(x)``, ``MAD(x)``, ``SKEWNESS(x)`` … of duckdb, maybe with FILTER | ``LIST_HISTOGRAM(LIST(x))``, … |
+| ``MAX(x, 3)``, ``ARG_MAX(x, y, 3)`` of duckdb | ``LIST(x ORDER BY y DESC) FILTER (…)[1:3]`` |
+| ``WEIGHTED_AVG(x, w)``, ``FSUM(x)``, ``QUANTILE(x, p)`` of duckdb | quotients of SUMs, SUM, QUANTILE_DISC |
 | ``JSON_AGG(x)`` of postgres | ``JSON_OF_GROUP(ARRAY_AGG(x))`` |
 """
 
@@ -24,6 +26,24 @@ _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 _WITH_ROWS = (*_COMPARISONS, exp.In, exp.Between, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Is)
 _OF_ARRAYS = {"string_to_table": "string_to_array", "regexp_split_to_table": "regexp_split_to_array"}
 """Functions of rows that are the elements of the array of another function."""
+_KNOWN: Mapping[type[exp.Expr], str] = {
+    exp.JSONArrayAgg: "json_agg",
+    exp.Skewness: "skewness",
+    exp.Kurtosis: "kurtosis",
+}
+"""Nodes of aggregates that are functions of a list; the parser leaves others as plain names."""
+_LISTED = {
+    "duckdb": "histogram mad entropy product geomean geometric_mean sem skewness kurtosis kurtosis_pop "
+    "json_group_array",
+    "postgres": "json_agg jsonb_agg",
+}
+"""Aggregates that are functions of the list of a group's values."""
+_OF_LISTS = {"json_agg": "JSON_OF_GROUP", "jsonb_agg": "JSONB_OF_GROUP", "json_group_array": "TO_JSON"}
+"""Functions of lists whose name is not that of the aggregate behind LIST_."""
+_BEST: Mapping[type[exp.Expr], bool] = {exp.Min: False, exp.Max: True, exp.ArgMin: False, exp.ArgMax: True}
+"""Aggregates that give several values, and whether the greatest ones."""
+_SUMS = {"fsum": exp.Sum, "kahan_sum": exp.Sum, "sumkahan": exp.Sum, "favg": exp.Avg}
+"""Sums of DOUBLEs that lose fewer digits: SUM and AVG lose none."""
 _DIRECTIONS = {TokenType.LT: TokenType.ASC, TokenType.GT: TokenType.DESC}
 
 
@@ -73,26 +93,31 @@ def as_written_out(tree: exp.Expr) -> exp.Expr:
     return tree
 
 
-def with_lists_of_groups(tree: exp.Expr, functions: Mapping[str, str]) -> exp.Expr:
-    """A tree in which aggregates that are ``functions`` of the list of a group's values say so.
+def with_made_aggregates(tree: exp.Expr, dialect: str) -> exp.Expr:
+    """A tree in which aggregates that are functions of the list of a group's values, or made of others, say so.
 
     Example:
         >>> import sqlglot
         >>> tree = sqlglot.parse_one("SELECT MAD(x) FILTER (WHERE x > 0) FROM t", read="duckdb")
-        >>> with_lists_of_groups(tree, {"mad": "LIST_MAD"}).sql("duckdb")
+        >>> with_made_aggregates(tree, "duckdb").sql("duckdb")
         'SELECT LIST_MAD(ARRAY_AGG(x) FILTER(WHERE x > 0)) FROM t'
     """
-    for node in list(tree.find_all(exp.Anonymous, exp.JSONArrayAgg)):
-        given = [node.this] if isinstance(node, exp.JSONArrayAgg) else node.expressions
-        name = "json_agg" if isinstance(node, exp.JSONArrayAgg) else node.name.lower()
-        if name not in functions or len(given) != 1:
+    tree = with_plain_aggregates(tree) if dialect == "duckdb" else tree
+    for node in list(tree.find_all(exp.Func)):
+        name = node.name.lower() if isinstance(node, exp.Anonymous) else _KNOWN.get(type(node), "")
+        given = node.expressions if isinstance(node, exp.Anonymous) else [node.this]
+        if name not in _LISTED[dialect].split():
+            continue
+        function = _OF_LISTS.get(name, f"LIST_{name.upper()}")
+        if len(given) != 1:
+            _put(node, exp.Anonymous(this=function, expressions=[part.copy() for part in given]))
             continue
         listed = exp.ArrayAgg(this=given[0].copy())
         listed.meta.update(node.meta)
         whole: exp.Expr = node
         while isinstance(whole.parent, (exp.Filter, exp.Window)) and whole.arg_key == "this":
             whole = whole.parent
-        called = exp.Anonymous(this=functions[name], expressions=[])
+        called = exp.Anonymous(this=function, expressions=[])
         called.meta.update(node.meta)
         node.replace(listed)
         whole = listed if whole is node else whole
@@ -116,6 +141,57 @@ def _replace_by_elements(node: exp.Anonymous) -> None:
     elements = exp.Explode(this=array)
     elements.meta.update(node.meta)
     node.replace(exp.alias_(elements, name) if isinstance(table, exp.Select) else elements)
+
+
+def with_plain_aggregates(tree: exp.Expr) -> exp.Expr:
+    """A tree in which aggregates of duckdb that are made of others are written so.
+
+    Example:
+        >>> import sqlglot
+        >>> tree = sqlglot.parse_one("SELECT MAX(x, 3), FSUM(x)", read="duckdb")
+        >>> with_plain_aggregates(tree).sql("duckdb")
+        'SELECT LIST_SLICE(ARRAY_AGG(x ORDER BY x DESC) FILTER(WHERE NOT x IS NULL), 1, 3), SUM(CAST(x AS DOUBLE))'
+    """
+    for node in list(tree.find_all(*_BEST, exp.Quantile, exp.Anonymous)):
+        name = node.name.lower() if isinstance(node, exp.Anonymous) else ""
+        given = node.expressions
+        match node:
+            case exp.Quantile(this=value, args={"quantile": share}):
+                _put(node, exp.PercentileDisc(this=value.copy(), expression=share.copy()))
+            case exp.Anonymous() if name in _SUMS and len(given) == 1:
+                _put(node, _SUMS[name](this=exp.cast(given[0].copy(), exp.DType.DOUBLE)))
+            case exp.Anonymous() if name in ("weighted_avg", "wavg") and len(given) == 2:
+                _put(node, _weighted(*given))
+            case exp.Min() | exp.Max() | exp.ArgMin() | exp.ArgMax() if node.args.get("count") is not None:
+                _put_best(node, node.args["count"])
+    return tree
+
+
+def _put(node: exp.Expr, by: exp.Expr) -> None:
+    by.meta.update(node.meta)
+    node.replace(by)
+
+
+def _weighted(value: exp.Expr, weight: exp.Expr) -> exp.Expr:
+    """A sum of products, divided by the weights of the values that are no NULL."""
+    known = exp.If(this=exp.not_(exp.Is(this=value.copy(), expression=exp.Null())), true=weight.copy())
+    products = exp.Mul(this=exp.paren(value.copy()), expression=exp.paren(weight.copy()))
+    weights = exp.Case(ifs=[known], default=exp.Literal.number(0))
+    return exp.Paren(this=exp.Div(this=exp.Sum(this=products), expression=exp.Sum(this=weights)))
+
+
+def _put_best(node: exp.Expr, count: exp.Expr) -> None:
+    """MAX(x, n), and MAX_BY(x, y, n): the first n of a list in order, without NULLs."""
+    by = node.args.get("expression") or node.this
+    key = exp.Ordered(this=by.copy(), desc=_BEST[type(node)], nulls_first=False)
+    listed = exp.ArrayAgg(this=exp.Order(this=node.this.copy(), expressions=[key]))
+    listed.meta.update(node.meta)
+    tests = [exp.not_(exp.Is(this=part.copy(), expression=exp.Null())) for part in dict.fromkeys((node.this, by))]
+    whole = node.parent if isinstance(node.parent, exp.Filter) and node.arg_key == "this" else node
+    given = [whole.expression.this.copy()] if isinstance(whole, exp.Filter) else []
+    filtered = exp.Filter(this=listed, expression=exp.Where(this=exp.and_(*given, *tests)))
+    called = exp.Anonymous(this="LIST_SLICE", expressions=[filtered, exp.Literal.number(1), count.copy()])
+    _put(whole, called)
 
 
 def _counted_rows(node: exp.Expr, name: str) -> exp.Expr | None:

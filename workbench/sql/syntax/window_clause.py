@@ -88,6 +88,12 @@ class ForLoops:
 
 
 WindowClause = BeginEnd | ForLoops
+_BEFORE_VALUE = frozenset({
+    TokenType.COMMA, TokenType.DOT, TokenType.SELECT, TokenType.DISTINCT, TokenType.WHERE, TokenType.ON,
+    TokenType.HAVING, TokenType.AND, TokenType.OR, TokenType.NOT, TokenType.EQ, TokenType.NEQ, TokenType.LT,
+    TokenType.LTE, TokenType.GT, TokenType.GTE, TokenType.PLUS, TokenType.DASH, TokenType.SLASH, TokenType.BETWEEN,
+    TokenType.ORDER_BY, TokenType.GROUP_BY,
+})  # fmt: skip
 
 
 def split_statements(source: SourceText) -> list[tuple[list[Token], WindowClause | None]]:
@@ -112,7 +118,7 @@ def split_statements(source: SourceText) -> list[tuple[list[Token], WindowClause
         if token.token_type is TokenType.SEMICOLON:
             statements.append((statement, clause))
             statement, clause, depth = [], None, 0
-        elif depth == 0 and (loop or _is_word(token, "BEGIN")):
+        elif depth == 0 and (loop or (_is_word(token, "BEGIN") and not _awaits_value(statement))):
             before = clause.loops if isinstance(clause, ForLoops) else ()
             if clause is not None and not (loop and before):
                 raise SqlError("a statement has one window clause", **source.span(token.start),
@@ -140,6 +146,11 @@ def _as_of_batch(tokens: Sequence[Token], at: int) -> list[Token]:
     number = tokens[at]
     place = number.line, number.col, number.start, number.end
     return [Token(TokenType.L_PAREN, "(", *place), number, Token(TokenType.R_PAREN, ")", *place)]
+
+
+def _awaits_value(statement: Sequence[Token]) -> bool:
+    """Whether a value has to follow: BEGIN then is a column."""
+    return bool(statement) and statement[-1].token_type in _BEFORE_VALUE
 
 
 def _is_word(token: Token, word: str) -> bool:

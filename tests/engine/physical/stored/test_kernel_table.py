@@ -283,6 +283,19 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
     "bucket_of_thresholds": [(COLUMNS[INTEGER][0], COLUMNS[NUMBERS][0])],
     "least_scale": [(COLUMNS[type_][0],) for type_ in (MONEY, WIDE)],
     "periods_overlap": [(*COLUMNS[TIMESTAMP], *reversed(COLUMNS[TIMESTAMP]))],
+    "split_part_in_duckdb": [(COLUMNS[STRING][0], COLUMNS[STRING][1], place) for place in PLACES],
+    "made_timestamp": [
+        (
+            Constant(2024, INTEGER),
+            *(
+                call("pmod", COLUMNS[INTEGER][at], Constant(by, INTEGER))
+                for at, by in ((0, 14), (1, 32), (0, 25), (1, 61))
+            ),
+            COLUMNS[DOUBLE][0],
+        )
+    ],
+    "stretch_of_months": [(COLUMNS[DATE][0], Constant(months, INTEGER)) for months in (1, 3, 7, 1200)],
+    **{f"list_bool_{name}": [(call("array", *COLUMNS[BOOLEAN], Constant(None, BOOLEAN)),)] for name in ("and", "or")},
     "decimal_text": [(COLUMNS[type_][0],) for type_ in (MONEY, WIDE)],
     "printf_in_duckdb": [(Constant("%5d|%s", STRING), COLUMNS[INTEGER][0], COLUMNS[STRING][0])],
     "format_in_duckdb": [(Constant("{:>5}|{:.2f}", STRING), COLUMNS[STRING][0], COLUMNS[MONEY][0])],
@@ -295,6 +308,7 @@ OF_CHOSEN = {
     *("number_in_model", "number_of_format", "number_of_model", "number_of_format_digits", "number_of_model_digits"),
     *("ones_of_bits", "run_lengths", "list_entropy", "re2_found", "re2_split", "re2_part", "re2_parts"),
     *("re2_replaced", "series", "format_in_postgres", "hex_in_postgres", "bucket_of_thresholds", "least_scale"),
+    "stretch_of_months",
     "map_of",
     "json_object_of",
     "to_json_in_duckdb",

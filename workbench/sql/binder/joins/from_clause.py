@@ -193,8 +193,11 @@ class FromClause:
 
     def join(self, join: exp.Join, start: ClausePosition) -> None:
         """Add the item of a join and its condition; ``start``: before the first item that it joins."""
+        times = list[str]()  # columns that stand once, as the left side has them
         if join.args.get("method") == "ASOF":
-            join = as_lateral(join, self.source)
+            items = self.scope.items[start.items :]
+            times = [name.name.lower() for name in join.args.get("using") or ()]
+            join = as_lateral(join, items[0].alias if len(items) == 1 else "", self.source)
         side, kind, method = (str(join.args.get(k) or "") for k in ("side", "kind", "method"))
         known = (side in ("", "LEFT", "RIGHT", "FULL") and kind in ("", "INNER", "CROSS", "OUTER")) or (
             side in ("", "LEFT") and kind in ("SEMI", "ANTI")
@@ -231,7 +234,7 @@ class FromClause:
         else:
             self.conditions.append(condition)
         if kind not in ("SEMI", "ANTI"):
-            names = [name for name, _ in using]
+            names = times or [name for name, _ in using]
             self.scope.columns[start.columns :] = merged_columns(
                 names, sides, side, self.source.rules.using_stays_in_place
             )

@@ -247,9 +247,16 @@ def sorted_(b: ExpressionBinder, node: exp.ArraySort) -> Expression:
     up = b.bind(ascending) if ascending is not None else Constant(True, BOOLEAN)
     if not isinstance(up, Constant) or not isinstance(up.value, bool):
         b.source.refuse("a direction that is no constant", node)
-    if nulls_first is not None and nulls_first.this != up.value:
-        b.source.refuse("this order of NULLs in an array", node, "sorted down they come last")
-    return call("sort_array", array, up)
+    if nulls_first is None or nulls_first.this == up.value:
+        return call("sort_array", array, up)
+    known = call("array_compact", array)
+    nulls = call("array_repeat", Constant(None, element_of(array)), _difference_of_sizes(array, known))
+    parts = (nulls, call("sort_array", known, up))
+    return call("flatten", call("array", *(parts if nulls_first.this else parts[::-1])))
+
+
+def _difference_of_sizes(one: Expression, other: Expression) -> Expression:
+    return call("-", call("array_size", one), call("array_size", other))
 
 
 @reads(exp.Reverse, dialects=SPARK_FAMILY)

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from workbench.sql.algebra.coercion import TypeClash, empty_array, is_null
 from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.types import BOOLEAN, DATE, INTEGER, STRING, Kind
+from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, Kind
 from workbench.sql.functions.arrays.arrays import element_of
 from workbench.sql.functions.arrays.postgres import as_array, is_array, spelled
 from workbench.sql.functions.calls import call
@@ -63,7 +63,8 @@ def joined(b: ExpressionBinder, node: exp.ArrayToString) -> Expression:
     arguments = b.parts(node, "this", "expression", "null")
     if len(arguments) > 2 and is_null(arguments[2]):  # NULLs are left out
         arguments.pop()
-    if arguments[0].type.element in (INTEGER, DATE) and b.rules.arrays_have_dimensions and not is_null(arguments[0]):
+    element = arguments[0].type.element
+    if element is not None and element.kind in (Kind.INTEGER, Kind.DATE) and not is_null(arguments[0]):
         arguments[0] = spelled(b, "TRANSFORM(n, e -> CAST(e AS STRING))", n=arguments[0])
     text = call("array_join", *arguments)
     if not b.rules.joined_nulls_are_null:

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sqlglot import exp
 
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Call, Constant, Expression
-from workbench.sql.algebra.types import INTEGER, MAX_PRECISION, Kind, common_type, decimal
-from workbench.sql.functions.arrays.arrays import element_of
+from workbench.sql.algebra.types import (
+    INTEGER,
+    MAX_PRECISION,
+    DataType,
+    Kind,
+    array_of,
+    common_type,
+    decimal,
+    struct_of,
+)
+from workbench.sql.functions.arrays.arrays import element_of, variable
+from workbench.sql.functions.arrays.maps import replaced
 from workbench.sql.functions.calls import call, cast
+from workbench.sql.functions.declaration import Arguments, function, variable_sql
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call
 from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
 
 _FIRST = Constant(1, INTEGER)
+_PAIRED = 1_000
+"""The number of a variable that no lambda of a text has."""
 
 
 def over_elements(function: str) -> Callable[[ExpressionBinder, Any], Expression]:
@@ -34,8 +47,38 @@ def _over_elements(function: str, b: ExpressionBinder, node: exp.Expr, parts: li
         raise TypeClash(f"{function} takes {'two arrays' if function == 'zip_with' else 'an array'} and a lambda")
     types = [element_of(array) for array in arrays]
     if function in ("transform", "filter") and isinstance(parts[-1], exp.Lambda) and len(parts[-1].expressions) > 1:
-        b.source.refuse("a lambda with the place of an element", parts[-1], "x -> … has the element alone")
+        if not b.rules.places_from_one:
+            b.source.refuse("a lambda with the place of an element", parts[-1], "x -> … has the element alone")
+        return with_place(b, function, arrays[0], parts[-1])
     return call(function, *arrays, b.function_body(parts[-1], *types))
+
+
+def _paired(arguments: Arguments) -> tuple[Arguments, DataType]:
+    """The elements of an array, each beside its place from 1."""
+    return arguments, array_of(struct_of([("element", element_of(arguments[0])), ("place", INTEGER)]))
+
+
+def with_place(b: ExpressionBinder, function: str, array: Expression, lambda_: exp.Lambda) -> Expression:
+    """TRANSFORM or FILTER with a lambda ``(x, i) -> …`` of an element and its place, which counts from 1."""
+    *variables, body = b.function_body(lambda_, element_of(array), INTEGER).arguments
+    pairs = call("with_places", array)
+    over = over_pair(variables, body, pairs)
+    if function == "transform":
+        return call("transform", pairs, over)
+    kept = call("filter", pairs, over)
+    of = variable(_PAIRED, element_of(pairs))
+    first = call("field", of, Constant(0, INTEGER))
+    return call("transform", kept, Call("lambda", (of, first), first.type))
+
+
+def over_pair(variables: Sequence[Expression], body: Expression, pairs: Expression) -> Call:
+    """A lambda of an element and its place as one of a struct of both."""
+    (name, _) = variables
+    assert isinstance(name, Call)
+    pair = Call("variable", name.arguments, element_of(pairs))
+    parts = (call("field", pair, Constant(at, INTEGER)) for at in range(2))
+    value = replaced(body, dict(zip(variables, parts, strict=True)))
+    return Call("lambda", (pair, value), value.type)
 
 
 @reads(exp.Reduce, parts="this initial merge finish", dialects=SPARK_FAMILY)
@@ -70,3 +113,8 @@ for _node, _function in ((exp.Transform, "transform"), (exp.ArrayFilter, "filter
 reads_call("list_apply", "apply", "array_apply", dialects=ONLY_DUCKDB)(of_elements("transform"))
 for _function in ("forall", "zip_with"):
     reads_call(_function)(of_elements(_function))
+_X, _I = variable_sql("x"), variable_sql("i")
+DECLARED = [
+    function("with_places(array)", f"transform({{0}}, ({_X}, {_I}) -> named_struct('f0', {_X}, 'f1', {_I} + 1L))",
+             rule=_paired, inner=True),
+]  # fmt: skip

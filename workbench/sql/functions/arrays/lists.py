@@ -11,12 +11,14 @@ from sqlglot import exp
 
 from workbench.sql.algebra.coercion import empty_array, is_null
 from workbench.sql.algebra.expressions import Call, Constant, Expression
-from workbench.sql.algebra.types import DOUBLE, INTEGER, MAX_PRECISION, STRING, DataType, Kind, array_of, decimal
+from workbench.sql.algebra.types import DOUBLE, INTEGER, MAX_PRECISION, STRING, Kind, array_of, decimal
 from workbench.sql.functions.arrays.arrays import element_of
+from workbench.sql.functions.arrays.lambdas import over_pair
 from workbench.sql.functions.arrays.postgres import array_of_text, innermost
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.declaration import COMPARED
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, reads_name
+from workbench.sql.functions.structs import field
 from workbench.sql.functions.texts_of_duckdb import character
 from workbench.sql.syntax.dialects import ONLY_DUCKDB
 
@@ -90,15 +92,26 @@ def element(b: ExpressionBinder, node: exp.Bracket) -> Expression:
     if len(place) != 1:
         b.source.refuse("a part of an array, [...]", node, "SLICE(x, 1, 2) are the first two elements")
     if array.type.kind is Kind.MAP:
-        if (
-            b.rules.places_from_one and array.type.key_and_value[0].kind is not Kind.STRING
-        ):  # the parser has taken 1 away
-            b.source.refuse("m[k] of keys that are no texts", node, "write MAP_EXTRACT_VALUE(m, k)")
         return call("map_value", array, place[0])
+    if array.type.kind is Kind.STRUCT:
+        return _field_at(b, array, place[0], node)
+    if not b.rules.places_from_one:
+        return call("element_at" if node.args.get("offset") else "get", array, place[0])
     number = place[0].value if isinstance(place[0], Constant) else None
-    if b.rules.places_from_one and (not isinstance(number, int) or number < 0):  # the parser has taken 1 from it
-        b.source.refuse(f"this place of an array in {b.dialect}", node, "write a constant, 1 or more")
-    return call("element_at" if node.args.get("offset") and not b.rules.places_from_one else "get", array, place[0])
+    if b.rules.arrays_have_dimensions or (isinstance(number, int) and number > 0):
+        return call("get", array, call("-", place[0], _ONE))
+    return call("element_at", array, place[0])
+
+
+def _field_at(b: ExpressionBinder, struct: Expression, place: Expression, node: exp.Bracket) -> Expression:
+    """``s['x']`` and ``s[1]``: a field of a struct, by its name or its place."""
+    if isinstance(place, Constant) and isinstance(place.value, str):
+        return field(b, struct, place.value, node)
+    if not isinstance(place, Constant) or not isinstance(place.value, int):
+        b.source.refuse("a field of a struct by what is no constant", node, "as in s['x'], or s.x")
+    if not 1 <= place.value <= len(struct.type.fields):
+        raise b.source.error(f"the struct has {len(struct.type.fields)} fields", node, "the first one is s[1]")
+    return call("field", struct, Constant(place.value - 1, INTEGER))
 
 
 def _is_slice(node: exp.Expr) -> bool:
@@ -132,23 +145,31 @@ def _between(b: ExpressionBinder, array: Expression, first: Expression, last: Ex
 
 def _comprehension(b: ExpressionBinder, node: exp.Comprehension) -> Expression:
     """``[x * 2 FOR x IN n IF x > 1]``: TRANSFORM of what FILTER leaves."""
-    b.source.refuse_others(node, {"this", "expression", "iterator", "condition"}, "a list comprehension")
-    variable = node.expression
+    b.source.refuse_others(node, {"this", "expression", "position", "iterator", "condition"}, "a list comprehension")
+    variables = [part for part in (node.expression, node.args.get("position")) if part is not None]
     array = b.bind(node.args["iterator"])
-    if (condition := node.args.get("condition")) is not None:
-        array = call("filter", array, _over(b, variable, condition, element_of(array)))
-    return call("transform", array, _over(b, variable, node.this, element_of(array)))
+    condition = node.args.get("condition")
+    if len(variables) == 1:
+        if condition is not None:
+            array = call("filter", array, b.function_body(_lambda(variables, condition), element_of(array)))
+        return call("transform", array, b.function_body(_lambda(variables, node.this), element_of(array)))
+    pairs, types = call("with_places", array), (element_of(array), INTEGER)
+    for function, body in (("filter", condition), ("transform", node.this)):
+        if body is not None:
+            *bound, value = b.function_body(_lambda(variables, body), *types).arguments
+            pairs = call(function, pairs, over_pair(bound, value, pairs))
+    return pairs
 
 
-def _over(b: ExpressionBinder, variable: exp.Expr, body: exp.Expr, type_: DataType) -> Expression:
-    """A lambda over a variable that the text calls as it calls columns."""
+def _lambda(variables: list[exp.Expr], body: exp.Expr) -> exp.Lambda:
+    """A lambda over variables that the text calls as it calls columns."""
+    names = [variable.name.lower() for variable in variables]
 
     def named(part: exp.Expr) -> exp.Expr:
-        is_it = isinstance(part, exp.Column) and not part.table and part.name.lower() == variable.name.lower()
-        return part.this if is_it else part
+        is_one = isinstance(part, exp.Column) and not part.table and part.name.lower() in names
+        return part.this if is_one else part
 
-    name = exp.to_identifier(variable.name)
-    return b.function_body(exp.Lambda(this=body.transform(named), expressions=[name]), type_)
+    return exp.Lambda(this=body.transform(named), expressions=[exp.to_identifier(name) for name in names])
 
 
 reads_name("list_pack", dialects=ONLY_DUCKDB)(lambda b, arguments: call("array", *arguments))
@@ -156,22 +177,27 @@ reads_name("list_pack", dialects=ONLY_DUCKDB)(lambda b, arguments: call("array",
 
 @reads_call("list_reduce", "array_reduce", "reduce", dialects=ONLY_DUCKDB)
 def reduced(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
-    """LIST_REDUCE(n, (sum, x) -> …[, start]); without a start the first element is it."""
+    """LIST_REDUCE(n, (sum, x[, place]) -> …[, start]); without a start the first element is it."""
     if not 2 <= len(node.expressions) <= 3 or not isinstance(node.expressions[1], exp.Lambda):
-        raise b.source.error("LIST_REDUCE takes a list, a lambda of two variables and maybe a start", node)
+        raise b.source.error("LIST_REDUCE takes a list, a lambda of two or three variables and maybe a start", node)
     lambda_ = node.expressions[1]
-    if len(lambda_.expressions) != 2:
-        b.source.refuse("a lambda with the place of an element", lambda_, "(sum, x) -> … has the elements alone")
     array = b.bind(node.expressions[0])
+    has_place = len(lambda_.expressions) == 3
     element = element_of(array)
+    array = call("with_places", array) if has_place else array
     if len(node.expressions) == 3:
         start, rest = b.bind(node.expressions[2]), array
     else:
         start = call("element_at", array, _ONE)
+        start = call("field", start, _ZERO) if has_place else start
         rest = call("slice", array, Constant(2, INTEGER), call("greatest", call("array_size", array), _ONE))
     if start.type.kind is Kind.INTEGER:
         start = cast(start, INTEGER)
-    body = b.function_body(lambda_, start.type, element)
+    body = b.function_body(lambda_, start.type, element, *[INTEGER] * has_place)
+    if has_place:
+        total, *variables, value = body.arguments
+        pair, value = over_pair(variables, value, array).arguments
+        body = Call("lambda", (total, pair, value), value.type)
     if body.type != start.type:
         *variables, value = body.arguments
         if (body.type.kind, body.type.scale) != (start.type.kind, start.type.scale):
@@ -255,7 +281,13 @@ def has_any(b: ExpressionBinder, node: exp.ArrayOverlaps) -> Expression:
 @reads(exp.ArrayConcat, parts="this expressions", dialects=ONLY_DUCKDB)
 def concatenated(b: ExpressionBinder, node: exp.ArrayConcat) -> Expression:
     """LIST_CONCAT(n, m, …): a NULL among them has no elements."""
-    arrays = b.parts(node, "this", "expressions")
+    return _chained(b.parts(node, "this", "expressions"))
+
+
+reads_name("list_cat", "array_cat", dialects=ONLY_DUCKDB)(lambda b, arguments: _chained(arguments))
+
+
+def _chained(arrays: list[Expression]) -> Expression:
     type_ = next((array.type for array in arrays if not is_null(array)), None)
     if type_ is None:
         return Constant(None, array_of(INTEGER))

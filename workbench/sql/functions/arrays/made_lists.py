@@ -1,7 +1,7 @@
 """Lists that functions of duckdb make of numbers and of other lists.
 
 RANGE(a)   GENERATE_SERIES(a, b, step)   LIST_RESIZE(n, 3)   ARRAY_PUSH_BACK(n, x)   FLATTEN(n)   MAP_EXTRACT(m, k)
-LIST_HAS_ALL(n, m)   LIST_DISTANCE(n, m)   BIT_COUNT(a)
+LIST_HAS_ALL(n, m)   LIST_DISTANCE(n, m)   BIT_COUNT(a)   LIST_APPEND(n, x)   n @> m
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from sqlglot import exp
 
 from workbench.sql.algebra.coercion import TypeClash, empty_array, is_null
 from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.types import BOOLEAN, INTEGER, Kind, array_of
+from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, Kind, array_of
 from workbench.sql.functions.arrays.arrays import element_of
-from workbench.sql.functions.calls import call
+from workbench.sql.functions.arrays.postgres import spelled
+from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.declaration import function
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
 from workbench.sql.syntax.dialects import ONLY_DUCKDB
@@ -72,6 +73,13 @@ def _or_empty(array: Expression) -> Expression:
     return array if is_null(array) else call("coalesce", array, empty_array(array.type))
 
 
+@reads(exp.ArrayAppend, exp.ArrayPrepend, parts="this expression", dialects=ONLY_DUCKDB)
+def pushed(b: ExpressionBinder, node: exp.ArrayAppend | exp.ArrayPrepend) -> Expression:
+    """LIST_APPEND(n, x) and LIST_PREPEND(x, n)."""
+    array, value = b.parts(node, "this", "expression")
+    return (pushed_back if isinstance(node, exp.ArrayAppend) else pushed_front)(b, [array, value])
+
+
 @reads_name("array_pop_back", takes=1, dialects=ONLY_DUCKDB)
 def without_last(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """ARRAY_POP_BACK(n)."""
@@ -91,7 +99,7 @@ def flat(b: ExpressionBinder, node: exp.Flatten) -> Expression:
     return call("flatten", call("array_compact", b.bind(node.this)))
 
 
-@reads_name("map_extract", takes=2, dialects=ONLY_DUCKDB)
+@reads_name("map_extract", "element_at", takes=2, dialects=ONLY_DUCKDB)
 def extracted(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """MAP_EXTRACT(m, k): a list of the value, or of nothing."""
     map_, key = arguments
@@ -132,6 +140,62 @@ def _product(one: Sequence[float | None], other: Sequence[float | None]) -> floa
     return None if pairs is None else total
 
 
+def _cosine(one: Sequence[float | None], other: Sequence[float | None]) -> float | None:
+    """The cosine of the angle between two lists; NULL of a list of zeros, of which there is no angle."""
+    dot, one_squared, other_squared = _product(one, other), _product(one, one), _product(other, other)
+    if dot is None or not one_squared or not other_squared:
+        return None
+    return max(-1.0, min(1.0, dot / math.sqrt(one_squared * other_squared)))
+
+
+def _as_doubles(b: ExpressionBinder, array: Expression) -> Expression:
+    """A list of numbers as one of DOUBLEs."""
+    if array.type.kind is not Kind.ARRAY or element_of(array) == DOUBLE or not element_of(array).numeric:
+        return array
+    return spelled(b, "TRANSFORM(n, e -> CAST(e AS DOUBLE))", n=array)
+
+
+def _of_vectors(b: ExpressionBinder, name: str, vectors: list[Expression]) -> Expression:
+    if len(vectors) != 2:
+        raise TypeClash(f"{name.upper()} takes 2 arguments, not {len(vectors)}")
+    return call(name, *(_as_doubles(b, vector) for vector in vectors))
+
+
+def _reads_vectors(name: str, *more: str) -> None:
+    reads_name(name, *more, dialects=ONLY_DUCKDB)(lambda b, vectors: _of_vectors(b, name, vectors))
+
+
+_reads_vectors("list_inner_product", "list_dot_product")
+_reads_vectors("list_cosine_similarity")
+
+
+@reads(exp.EuclideanDistance, exp.CosineDistance, parts="this expression", dialects=ONLY_DUCKDB)
+def distance(b: ExpressionBinder, node: exp.EuclideanDistance | exp.CosineDistance) -> Expression:
+    """LIST_DISTANCE(n, m), and LIST_COSINE_DISTANCE(n, m), which is 1 less the cosine."""
+    vectors = b.parts(node, "this", "expression")
+    if isinstance(node, exp.EuclideanDistance):
+        return _of_vectors(b, "list_distance", vectors)
+    return call("-", cast(_ONE, DOUBLE), _of_vectors(b, "list_cosine_similarity", vectors))
+
+
+@reads(exp.ArrayContainsAll, exp.ArrayContainedBy, parts="this expression", dialects=ONLY_DUCKDB)
+def contained(b: ExpressionBinder, node: exp.ArrayContainsAll | exp.ArrayContainedBy) -> Expression:
+    """``n @> m``, which is LIST_HAS_ALL(n, m), and ``m <@ n``."""
+    sides = b.parts(node, "this", "expression")
+    if any(side.type.kind is not Kind.ARRAY for side in sides):
+        b.source.refuse("@> and <@ of what is no list", node, "as in n @> [1, 2]")
+    return has_all(b, sides if isinstance(node, exp.ArrayContainsAll) else sides[::-1])
+
+
+@reads_name("list_select", "array_select", takes=2, dialects=ONLY_DUCKDB)
+def selected(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """LIST_SELECT(n, places): the elements at places from 1; NULL at places that the list does not have."""
+    array, places = arguments
+    some = spelled(b, "TRANSFORM(p, i -> CASE WHEN i > 0 THEN ELEMENT_AT(n, i) END)", n=array, p=places)
+    has_null = spelled(b, "EXISTS(p, i -> i IS NULL)", p=places)
+    return call("case", call("or", has_null, call("is_null", array)), Constant(None, some.type), some)
+
+
 @reads_name("bit_count", takes=1, dialects=ONLY_DUCKDB)
 def ones(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """BIT_COUNT(a): the ones among the bits of the type."""
@@ -144,8 +208,7 @@ DECLARED = [
     function("series(integer, integer, integer, boolean): array<integer>", python=_series, inner=True),
     function("ones_of_bits(integer, integer): integer", python=lambda value, bits: (value % 2**bits).bit_count(),
              inner=True),
-    function("list_distance(array<double>, array<double>): double", python=_distance, nodes=[exp.EuclideanDistance],
-             dialects=ONLY_DUCKDB),
-    function("list_inner_product(array<double>, array<double>): double", python=_product, dialects=ONLY_DUCKDB,
-             names="list_inner_product list_dot_product"),
+    function("list_distance(array<double>, array<double>): double", python=_distance, inner=True),
+    function("list_inner_product(array<double>, array<double>): double", python=_product, inner=True),
+    function("list_cosine_similarity(array<double>, array<double>): double", python=_cosine, inner=True),
 ]  # fmt: skip

@@ -205,7 +205,7 @@ def over_entries(function: str, b: ExpressionBinder, node: exp.Anonymous) -> Exp
     assert isinstance(variables[0], Call)
     each = Call("variable", variables[0].arguments, entry)
     key, value = call("field", each, _KEY), call("field", each, _VALUE)
-    body = _with(body, dict(zip(variables, (key, value), strict=True)))
+    body = replaced(body, dict(zip(variables, (key, value), strict=True)))
     if function == "map_filter":
         return call(MAP_OF, call("filter", entries, Call("lambda", (each, body), body.type)))
     changed = call("struct", *((key, body) if function == "transform_values" else (body, value)))
@@ -213,13 +213,13 @@ def over_entries(function: str, b: ExpressionBinder, node: exp.Anonymous) -> Exp
     return call(MAP_OF, entries) if function == "transform_values" else from_entries(b, entries, node)
 
 
-def _with(expression: Expression, others: Mapping[Expression, Expression]) -> Expression:
+def replaced(expression: Expression, others: Mapping[Expression, Expression]) -> Expression:
     """An expression with others in the place of some of its parts."""
     if expression in others:
         return others[expression]
     if not isinstance(expression, Call):
         return expression
-    return replace(expression, arguments=tuple(_with(part, others) for part in expression.arguments))
+    return replace(expression, arguments=tuple(replaced(part, others) for part in expression.arguments))
 
 
 for _name, _function in (("map_contains", "map_contains_key"), ("map_extract_value", "map_value")):

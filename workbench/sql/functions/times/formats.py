@@ -96,7 +96,10 @@ def _to_char(b: ExpressionBinder, node: exp.Expr) -> Expression:
 @reads(exp.TimeToStr, parts="this format")
 def date_format(b: ExpressionBinder, node: exp.TimeToStr) -> Expression:
     """DATE_FORMAT and its like."""
-    value, format_ = b.bind(unwrapped(node.this)), node.args["format"]
+    given, format_ = unwrapped(node.this), node.args["format"]
+    if b.rules.formats is Formats.DUCKDB and given.is_string and not format_.is_string:  # in either order there
+        given, format_ = format_, given
+    value = b.bind(given)
     if (b.source.called(node) or "").upper() == "TO_CHAR" and not value.type.temporal:
         return _to_char(b, node)
     return _written(b, node, value, format_)

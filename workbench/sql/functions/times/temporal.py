@@ -38,6 +38,7 @@ from workbench.sql.functions.times import interval_arithmetic
 from workbench.sql.functions.times.intervals import IntervalPart, add_interval, interval_parts
 from workbench.sql.functions.times.time_differences import named_unit, part_of_difference, time_difference
 from workbench.sql.functions.times.times_of_day import on_clock
+from workbench.sql.functions.times.times_of_duckdb import era, julian
 from workbench.sql.functions.times.zoned import at_clock, epoch_units, in_utc, session_timestamp
 from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
 
@@ -138,6 +139,8 @@ def _extracted(b: ExpressionBinder, node: exp.Extract) -> Expression:
         return long
     if unit in _EXACT_PARTS and b.rules.day_of_week:
         return _exact_part(b, b.bind(node.expression), unit)
+    if unit in ("ERA", "JULIAN") and b.rules.day_of_week:
+        return era(b.bind(node.expression)) if unit == "ERA" else julian(b.bind(node.expression))
     if unit not in _PARTS:
         b.source.refuse(f"EXTRACT of {unit}", node, f"there are {', '.join(_PARTS)}")
     if unit == "SECOND" and b.rules.second == "fraction":
@@ -264,6 +267,8 @@ def trunc(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     if b.rules.numeric_keeps_digits and value.type == DOUBLE and len(arguments) == 1:
         below = call("<", value, Constant(0.0, DOUBLE))
         return call("case", below, call("ceil_of_double", value), call("floor_of_double", value))
+    if b.rules.rounds_in_double and value.type == DOUBLE:
+        return call("trunc_in_duckdb", *arguments)
     if value.type.kind not in (Kind.INTEGER, Kind.DECIMAL):
         raise TypeClash(f"TRUNC needs a date or an exact number, not {value.type}", value)
     return to_digits(b, "truncate", *arguments)
@@ -387,7 +392,9 @@ reads(exp.DateFromUnixDate, dialects=SPARK_FAMILY)(
     lambda b, node: call("+", Constant(dt.date(1970, 1, 1), DATE), coercion.coerce(b.bind(node.this), INTEGER))
 )
 reads(exp.Trunc, parts="this decimals")(lambda b, node: trunc(b, b.parts(node, "this", "decimals")))
-_extract_as("weekday", "yearweek", "isoyear", "century", "decade", "millennium", "microsecond", "millisecond")
+_extract_as(
+    "weekday", "yearweek", "isoyear", "century", "decade", "millennium", "microsecond", "millisecond", "era", "julian"
+)
 _extract_as(dow=exp.DayOfWeek, isodow=exp.DayOfWeekIso, week=exp.WeekOfYear)
 _extract_as(week=exp.Week)
 reads(exp.DateFromParts, parts="year month day", dialects=ONLY_DUCKDB)(

@@ -21,6 +21,7 @@ from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call,
 from workbench.sql.functions.times.interval_arithmetic import subtracted
 from workbench.sql.functions.times.intervals import interval_parts
 from workbench.sql.functions.times.times_of_day import in_seconds
+from workbench.sql.functions.times.times_of_duckdb import months_between, months_in_unit, start_of_months
 from workbench.sql.syntax.dialects import DATABASES, ONLY_DUCKDB, SPARK_FAMILY
 
 _MICROS = {"MICROSECOND": 1, "MILLISECOND": 1_000, "SECOND": 1_000_000, "MINUTE": 60_000_000, "HOUR": 3_600_000_000,
@@ -85,14 +86,19 @@ def bucket(b: ExpressionBinder, node: exp.DateBin) -> Expression:
     origin_node, time = node.args.get("unit"), b.bind(node.expression)
     if isinstance(origin_node, exp.Var):
         b.source.refuse("an origin that is no constant", node, "as in TIMESTAMP '2000-01-03'")
+    months = b.bind(node.this) if origin_node is None and not node.this.is_string else time
+    number = counted_number(months) if months.type == MONTHS else None
+    if isinstance(number, Constant) and isinstance(number.value, int):
+        return start_of_months(b, time, number.value, node)
     width = Constant(width_of_stretch(b, node.this), INTEGER)
     origin = _MONDAY if origin_node is None else coercion.as_time(b.bind(origin_node))
-    if time.type == DATE and b.rules.bucket_of_date_is_time:
+    type_ = TIMESTAMP if b.rules.bucket_of_date_is_time else time.type
+    if time.type == DATE:
         time = cast(time, TIMESTAMP)
     origin = cast(origin, TIMESTAMP)
     if time.type != TIMESTAMP or not isinstance(origin, Constant) or origin.value is None:
         b.source.refuse("stretches of these times", node, "CAST the time AS TIMESTAMP; the origin is a constant")
-    return start_of_stretch(time, width, origin)
+    return cast(start_of_stretch(time, width, origin), type_)
 
 
 def width_of_stretch(b: ExpressionBinder, node: exp.Expr) -> int:
@@ -175,7 +181,9 @@ def date_diff(b: ExpressionBinder, node: exp.DateDiff) -> Expression:
 @reads_name("date_sub", "datesub", takes=3, dialects=ONLY_DUCKDB)
 def date_sub(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """DATE_SUB('minute', from, to) of DuckDB: whole units, toward zero."""
-    unit = str(arguments[0].value).upper() if isinstance(arguments[0], Constant) else ""
+    unit = str(arguments[0].value).upper().removesuffix("S") if isinstance(arguments[0], Constant) else ""
+    if months_in_unit(unit) is not None:
+        return months_between(_time(arguments[1]), _time(arguments[2]), unit)
     if unit not in _MICROS:
         raise coercion.TypeClash("DATE_SUB takes a unit and two times", hint=f"{_WHOLE} units")
     return _whole_units(_time(arguments[2]), _time(arguments[1]), unit)
@@ -243,7 +251,9 @@ def epoch_of_scale(b: ExpressionBinder, node: exp.UnixToTime) -> Expression:
     """EPOCH_MS(t) of DuckDB: milliseconds since 1970, rounded, or of an INTEGER, the time that is so long after."""
     value = b.bind(node.this)
     if node.args.get("scale") is None or node.args["scale"].name != "3":
-        b.source.refuse((b.source.called(node) or "this function").upper(), node)
+        if node.args.get("scale") is None or node.args["scale"].name != "6" or value.type.kind is not Kind.INTEGER:
+            b.source.refuse((b.source.called(node) or "this function").upper(), node)
+        return call("timestamp_micros", value)
     if value.type.kind is Kind.INTEGER:
         return call("timestamp_millis", value)
     micros = call("unix_micros", value)
