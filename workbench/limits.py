@@ -43,7 +43,8 @@ class Limits:
             forced.
         steps_per_recursion: a recursive query with rows after as many steps is disabled: one that never ends would be
             noticed too late by the rows alone.
-        rows_per_recursion: changed rows of all steps in one batch; more take a minute, and gigabytes of memory.
+        rows_per_recursion: changed rows of all steps in one batch, of one task; more take a minute, and gigabytes of
+            memory.
         choices_per_match: that MATCH_RECOGNIZE tries from one row, where conditions depend on the match; a query with
             more is stopped, since there may be as many as subsets of the rows.
         rows_per_task: a job reads as many rows as one task; a second one costs more than it saves.

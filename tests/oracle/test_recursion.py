@@ -8,6 +8,7 @@ the steps, or edges lead to larger accounts only.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from random import Random
 
 import pyarrow as pa
@@ -16,6 +17,10 @@ from long import LONG
 from oracle.harness import Case, Oracle
 from oracle.test_corrections import corrected
 
+from workbench.engine.operators.operator_input import OperatorInput
+from workbench.engine.operators.recursion import fixpoint
+from workbench.engine.operators.runner import Runner
+from workbench.engine.physical.recursion import RecursionSteps
 from workbench.engine.spark.in_process import InProcess
 from workbench.sql.binder import recursion
 
@@ -59,9 +64,11 @@ def recursive(random: Random, graph: str) -> str:
     begin = random.choice(["", " WHERE a < 3", " WHERE v = 1", " WHERE a = 0 AND s IS NOT NULL"])
     of_upward = " WHERE a < b" if not begin else f"{begin} AND a < b"
     depth, most = random.choice([0, 1]), random.choice([2, 4, 24])
+    ways = ["p.b = e.a", "p.b = e.a", "COALESCE(p.b, 3) = e.a", "(p.b + 1) % 7 = e.a", "p.b * 2 = e.a + e.v"]
+    meets = random.choice(ways)
     match random.randrange(10):
         case 0 | 1:
-            body = f"SELECT a, b FROM e{begin} UNION SELECT p.a, e.b FROM p JOIN e ON p.b = e.a{where}"
+            body = f"SELECT a, b FROM e{begin} UNION SELECT p.a, e.b FROM p JOIN e ON {meets}{where}"
         case 2:
             body = f"SELECT a, b FROM e{of_upward} UNION ALL SELECT p.a, e.b FROM e JOIN p ON p.b = e.a{where}{up}"
         case 3:
@@ -72,7 +79,8 @@ def recursive(random: Random, graph: str) -> str:
             )
         case 4:
             union = "UNION" if not ends or random.random() < 0.5 else "UNION ALL"
-            body = f"SELECT a, b FROM e{begin} {union} SELECT p.a, q.b FROM p JOIN p AS q ON p.b = q.a"
+            own = random.choice(["p.b = q.a", "(p.b + 1) % 7 = (q.a + 2) % 7"]) if union == "UNION" else "p.b = q.a"
+            body = f"SELECT a, b FROM e{begin} {union} SELECT p.a, q.b FROM p JOIN p AS q ON {own}"
             body += random.choice(["", " AND p.a <> q.b", " JOIN e ON e.a = q.b" if union == "UNION" else ""])
         case 5:
             body = (
@@ -87,7 +95,7 @@ def recursive(random: Random, graph: str) -> str:
         case 7:
             body = (
                 f"SELECT a, b, s FROM e{begin} UNION SELECT p.a, e.b, COALESCE(e.s, p.s) FROM p JOIN e"
-                f" ON e.a = p.b AND (e.s <> p.s OR e.s IS NULL){where}"
+                f" ON {meets} AND (e.s <> p.s OR e.s IS NULL){where}"
             )
         case 8:
             union = "UNION ALL" if ends and graph != "upward" else "UNION"
@@ -136,3 +144,17 @@ def test_random_recursive_queries(seed: int, monkeypatch: pytest.MonkeyPatch) ->
             recursion, "MOST_STEPS", 1
         )  # nearly all that the text bounds is evaluated to a fixpoint, too
     assert play(seed, 4)
+
+
+@pytest.mark.parametrize("seed", range(SEED, SEED + (50 if LONG else 1)))
+def test_tasks_that_follow_rows_of_their_own_give_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where rows are many: each task has the rows with its values of the columns that all rules pass on."""
+    several = Counter[bool]()
+
+    def tasks_of(runner: Runner, operator: OperatorInput, steps: RecursionSteps) -> int:
+        several[bool(steps.passed_on)] += 1
+        return 3 if steps.passed_on else 1
+
+    monkeypatch.setattr(fixpoint, "tasks_of", tasks_of)
+    assert play(seed, 8)
+    assert several[True]

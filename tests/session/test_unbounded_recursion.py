@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from pyspark.sql import SparkSession
 
 from workbench.engine.spark.in_process import InProcess
 from workbench.errors import EngineError, QueryError
@@ -82,3 +83,21 @@ def test_a_bridge_that_is_cut_takes_what_lay_behind_it(in_process: InProcess) ->
         assert not len(reached.result())
         session.run(2)
         assert sorted(reached.result()["x"]) == [9]
+
+
+@pytest.mark.parametrize("tested", ["", " WHERE SOUNDEX(STRING(b)) <> 'x'"])
+def test_workers_of_spark_give_up_as_this_process_does(spark: SparkSession, tested: str) -> None:
+    """Of many rows they follow the steps, each with rows of its own; what Spark tests, other workers write."""
+    text = REACHED.replace(" FROM p GROUP", f" FROM p{tested} GROUP")
+    line = pd.DataFrame({"a": range(STEPS + 1), "b": range(1, STEPS + 2)})
+    limits = Limits(steps_per_recursion=STEPS, rows_hydrated_in_process=0, rows_stepped_in_process=0)
+    with Session(spark, limits=limits) as session:
+        session.add_stream("edges", line, history=STEPS, batch=1)
+        reached = session.register(text.format(0), name="reached")
+        later = session.register(text.format(1), name="later")
+        assert dict(reached.result().values) == {a: STEPS - a for a in range(STEPS)}
+        session.run(1)
+        assert (reached.status, later.status) == (REASON, "active")
+        assert dict(later.result().values)[1] == STEPS
+        with pytest.raises(EngineError, match=REASON):
+            session.register(text.format(-1), name="late")

@@ -14,7 +14,7 @@ from workbench.engine.operators.analytic.job import analytic_job
 from workbench.engine.operators.grouped.aggregate import aggregate_job
 from workbench.engine.operators.join import join_job
 from workbench.engine.operators.operator_input import OperatorInput, Prepared
-from workbench.engine.operators.recursion.fixpoint import recursion_change
+from workbench.engine.operators.recursion.fixpoint import recursion_job
 from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.union_all import union_job
 from workbench.engine.operators.window import window_job
@@ -80,7 +80,7 @@ def _prepared(runner: Runner, operator: OperatorInput) -> Prepared:
         case AggregatePlan() as plan:
             return aggregate_job(runner, operator, plan)
         case RecursionPlan() as plan:
-            return recursion_change(runner, operator, plan)
+            return Prepared(recursion_job(runner, operator, plan))
         case SourcePlan():
             raise ValueError("a source has no parents: its rows arrive (operators.source)")
         case _:

@@ -27,11 +27,12 @@ from pyspark.sql import DataFrame
 
 from workbench.arrow.nested import texts_read_once
 from workbench.arrow.types import Mask
+from workbench.engine.operators.operator_input import TooMuchWork
+from workbench.engine.operators.state_files import StateFiles, state_files
 from workbench.engine.physical.filters.grouped_filter import GroupedFilter
 from workbench.engine.physical.filters.learnt import Learnt
 from workbench.engine.physical.stored.values import Computed
 from workbench.engine.spark.arrow_tasks import ArrowBatches, go_on, map_rows
-from workbench.engine.spark.handed_over import handed_over
 from workbench.engine.spark.jobs import PlanJob
 from workbench.engine.spark.python_steps import ANSWER
 from workbench.engine.storage.counted_tests import CountedTest
@@ -64,6 +65,7 @@ class Answer:
         seconds: how long the task took, from when it asked for the first row.
         token: of the job (``job_token``).
         learnt: what is known now of tests that call functions.
+        too_much: why the operator gave up: the fields of ``TooMuchWork``.
     """
 
     tree: str
@@ -76,6 +78,7 @@ class Answer:
     tests: dict[str, tuple[int, int, int, float]]
     token: str = ""
     learnt: Mapping[str, Any] = field(default_factory=dict)
+    too_much: Sequence[Any] | None = None
 
 
 def filter_and_write_job(rows: DataFrame, step: Callable[[ArrowBatches], ArrowBatches]) -> PlanJob:
@@ -152,10 +155,11 @@ class FilterAndWrite:
             values = batch.select(columns).filter(pa.array(keep))
             names = [*columns, *map(word_column, range(words))]
             writer.add(pa.RecordBatch.from_arrays([*values.columns, *word_arrays(bits[keep])], names=names))
+        state = state_files(self.tree) if self.with_state else StateFiles([])
         return Answer(
             self.tree,
             [*map(segment_fields, writer.close())],
-            json.loads(handed_over(self.tree)) if self.with_state else [],
+            state.segments,
             rows_in,
             counts.tolist(),
             removed.tolist(),
@@ -163,6 +167,7 @@ class FilterAndWrite:
             {grouped.labels[name]: astuple(count) for name, count in learnt.counts.items()},
             job_token(),
             {} if self.learnt is None else learnt.kept,
+            state.too_much,
         )
 
 
@@ -199,11 +204,14 @@ def by_tree(texts: Sequence[str], token: str = "") -> dict[str, list[Answer]]:
 
     Raises:
         EngineError: a task has read the input of another job.
+        TooMuchWork: an operator gave up.
     """
     of_tree: dict[str, list[Answer]] = {}
     for text in texts:
         answer = Answer(**json.loads(text))
         checked_token(answer.token, token, answer.tree)
+        if answer.too_much is not None:
+            raise TooMuchWork(*answer.too_much)
         of_tree.setdefault(answer.tree, []).append(answer)
     return of_tree
 

@@ -122,17 +122,15 @@ class Prepared:
     Attributes:
         job: ``None`` where nothing is left to be done.
         rows: the change of the tree's rows, where no job is needed.
-        state: the change of the operator's state, where another job has written it already.
         small: whether the change of what it reads is small enough for this process (``Runner.is_small``).
     """
 
     job: Job | None
     rows: Delta = NO_CHANGE
-    state: Delta = NO_CHANGE
     small: bool = False
 
     def deltas(self, delta: Delta | None) -> tuple[Delta, Delta]:
         """The change of the tree's rows, and of its state, from what the job gave, if there was one."""
         delta = self.rows if delta is None else delta
-        state = self.state if not delta.state_segments else Delta(delta.state_segments)
+        state = Delta(delta.state_segments) if delta.state_segments else NO_CHANGE
         return replace(delta, state_segments=()), state

@@ -18,7 +18,8 @@ from workbench.engine.operators.filter_and_write import (
     delta_of,
     filter_and_write_job,
 )
-from workbench.engine.physical.plans import AggregatePlan, TreePlan
+from workbench.engine.operators.operator_input import TooMuchWork
+from workbench.engine.physical.plans import AggregatePlan, RecursionPlan, TreePlan
 from workbench.engine.physical.row_inputs import over_rows
 from workbench.engine.physical.stored.calls import Functions
 from workbench.engine.spark.arrow_tasks import ArrowBatches, TakesTooLong, map_rows, run_tasks
@@ -287,7 +288,7 @@ class Runner:
             plan.computed_here,
             cancels,
             learnt,
-            with_state=isinstance(plan, AggregatePlan) and plan.grouped.anew is None,
+            with_state=keeps_state(plan),
             limits=self.limits,
         )
 
@@ -405,7 +406,7 @@ class Runner:
             return replace(delta_of(answers) if answers else Delta(), here=True)
         except (TakesTooLong, MemoryError, pa.ArrowCapacityError):
             return None
-        except Cancelled:
+        except (Cancelled, TooMuchWork):
             raise
         except Exception as problem:
             raise StepError(tree) from problem
@@ -431,6 +432,11 @@ def evaluated(plan: TreePlan) -> dict[str, str]:
     """SQL of what Spark evaluates of a root's rows: what is computed, and expressions that the filter tests."""
     computed = {name: over_rows(value) for name, value in plan.computed.items() if name not in plan.computed_here}
     return computed | dict(plan.filter.tests)
+
+
+def keeps_state(plan: TreePlan) -> bool:
+    """Whether the operator's step writes a change of its state."""
+    return isinstance(plan, RecursionPlan) or (isinstance(plan, AggregatePlan) and plan.grouped.anew is None)
 
 
 def needs_no_job(plan: TreePlan) -> bool:

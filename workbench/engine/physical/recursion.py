@@ -90,6 +90,15 @@ class RecursionSteps:
         return (*self.columns,) if self.node.best is None else (*self.columns,)[:-1]
 
     @cached_property
+    def passed_on(self) -> tuple[str, ...]:
+        """The columns of the key that each rule gives as they are in its only row of the step before."""
+        rules = self.node.rules
+        if any(rule.inputs.count(0) > 1 for rule in rules):
+            return ()
+        kept = (name for at, name in enumerate(self.columns) if all(_is_own(rule.values[at], name) for rule in rules))
+        return tuple(name for name in kept if name in self.key)
+
+    @cached_property
     def columns(self) -> Mapping[str, DataType]:
         """The columns of a row."""
         return dict(self.node.types)
@@ -136,6 +145,11 @@ class RecursionSteps:
         _, values = self.node.direct[other.branch]
         meaning = {f"c{number}": value for number, value in enumerate(values, start=1)}
         return tuple(map_columns(key, lambda column: meaning[column.name]) for key in other.keys)
+
+
+def _is_own(value: Expression, name: str) -> bool:
+    """Whether a value is a column of the step before; of a rule's inputs that is the first."""
+    return isinstance(value, Column) and not value.source and value.name == name
 
 
 def input_column(source: int, name: str) -> str:

@@ -7,7 +7,6 @@ leaves with weight -1, its new row enters with weight 1, and where both are equa
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,16 +19,16 @@ from workbench.engine.operators.grouped.group_values import GroupValues
 from workbench.engine.operators.grouped.state_lookup import KeyedLookup
 from workbench.engine.operators.grouped.statistics import copies, statistic_value
 from workbench.engine.operators.grouped.value_counts import ChangedValues
+from workbench.engine.operators.state_files import hand_over_state
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
 from workbench.engine.physical.value_statistics import VALUES
 from workbench.engine.spark.arrow_tasks import ArrowBatches
-from workbench.engine.spark.handed_over import hand_over
 from workbench.engine.storage.grouping import Positions, not_distinct
 from workbench.engine.storage.job_input import JobInput
 from workbench.engine.storage.layout import BATCH, MEMBER, WEIGHT, Layout, conform, only
 from workbench.engine.storage.reduction import Cells
 from workbench.engine.storage.scan import Scan
-from workbench.engine.storage.segments import Run, SegmentWriter, segment_fields
+from workbench.engine.storage.segments import Run, SegmentWriter
 from workbench.limits import Limits
 from workbench.network.nodes import Columns
 
@@ -100,7 +99,7 @@ class StateUpdate:
         writer = SegmentWriter(self.folder, self._limits)
         for rows in (dirty, *([] if values is None else [values.rows])):
             writer.add(rows)
-        hand_over(self.tree, json.dumps([*map(segment_fields, writer.close())]).encode(), self.apart)
+        hand_over_state(self.tree, writer.close(), self.apart)
         rows = self._rows_after(dirty, values)
         most = self._limits.rows_looked_up_together
         yield from (rows.slice(first, most) for first in range(0, rows.num_rows, most))

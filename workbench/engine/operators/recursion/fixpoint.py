@@ -24,20 +24,22 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from workbench.engine.operators.operator_input import OperatorInput, Prepared, TooMuchWork
+from workbench.engine.operators.operator_input import OperatorInput, TooMuchWork
 from workbench.engine.operators.recursion.best_steps import BestSteps, first_of_keys, value_order
 from workbench.engine.operators.recursion.first_steps import FirstSteps
 from workbench.engine.operators.recursion.rows import added_up, pairs, rows_with_keys, with_weights
-from workbench.engine.operators.runner import Runner, needs_no_job
+from workbench.engine.operators.runner import Runner, evaluated
+from workbench.engine.operators.state_files import hand_over_state
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.plans import RecursionPlan
 from workbench.engine.physical.recursion import STEP_NUMBER, RecursionSteps, RuleChange, RuleInput, input_column
 from workbench.engine.physical.stored.kernels.table import evaluate
+from workbench.engine.spark.arrow_tasks import ArrowBatches
+from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.grouping import group_numbers
 from workbench.engine.storage.indexes.key_index import key_hashes, row_hashes
-from workbench.engine.storage.job_input import InputRows
+from workbench.engine.storage.job_input import InputRows, JobInput
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout, conform, only
-from workbench.engine.storage.relation import Delta
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run, SegmentWriter, read_share, shares
 from workbench.limits import Limits
@@ -47,44 +49,96 @@ from workbench.sql.algebra.expressions import columns
 _ALL_STEPS = -1
 
 
-def recursion_change(runner: Runner, operator: OperatorInput, plan: RecursionPlan) -> Prepared:
-    """The change of a recursion's rows, and of its state.
+def recursion_job(runner: Runner, operator: OperatorInput, plan: RecursionPlan) -> Job | None:
+    """The job of the change of a recursion's rows, and of its state; ``None`` where nothing changes.
 
-    Raises:
-        TooMuchWork: it has rows after too many steps, or too many rows.
+    Several tasks do it where each rule passes a column of the step before on as it is: what follows from a row stays
+    with the rows that have its value there (decomposable rules: O. Wolfson, A. Silberschatz, *Distributed processing of
+    logic programs*, SIGMOD 1988).
     """
     if not operator.changed_rows:
-        return Prepared(None)
-    folder, limits = str(runner.folder(plan.name)), runner.limits
-    state = Layout(plan.steps.state_columns)
-    before = () if operator.state is None else operator.state.segments
-    fixpoint = _Fixpoint.of(plan, operator, state, before, limits)
-    rows = fixpoint.run()
-    writer = SegmentWriter(folder, limits)
-    for counts in fixpoint.counts:
-        writer.add(conform(_of_batch(counts, operator.batch), state.arrow))
-    kept = Delta(tuple(writer.close()))
-    parts = (rows.slice(at, limits.rows_handed_on) for at in range(0, rows.num_rows, limits.rows_handed_on))
-    if needs_no_job(plan):
-        runner.set_input(plan, operator.batch)
-        return Prepared(None, runner.write_here(parts, plan), kept)
-    # What selections test by Spark, a plan tests over the rows as they were written.
-    writer = SegmentWriter(folder, limits)
-    for part in parts:
-        writer.add(part)
-    job_input = runner.set_input(plan, operator.batch, [InputRows(tuple(writer.close()))])
-    schema, ddl = rows.schema, Layout(plan.produced).ddl(rows.schema.names)
+        return None
+    steps, state, tasks = plan.steps, operator.state, tasks_of(runner, operator, plan.steps)
+    layouts = *(rows.relation.layout for rows in operator.parents), None if state is None else state.layout
+    scans = runner.read_once(plan, layouts, lambda: _scans(steps, operator))
+    before = InputRows((), () if state is None else state.segments)
+    job_input = runner.set_input(plan, operator.batch, [*operator.segments, before])
 
-    def made(_: int) -> Iterator[pa.RecordBatch]:
-        (share,) = shares(job_input.read().inputs[0].change, 1)
-        yield from read_share(share, schema, limits)
+    def make() -> Job:
+        folder, apart = str(runner.folder(plan.name)), bool(evaluated(plan))
+        step = RecursionStep(steps, *scans, job_input, tasks, plan.name, folder, apart, plan.roots[0])
+        return runner.task_job(step, tasks, Layout(plan.produced).ddl([*steps.columns, WEIGHT]), plan)
 
-    job = runner.cached(plan, "rows", None, lambda: runner.task_job(made, 1, ddl, plan))
-    return Prepared(job, state=kept)
+    return runner.cached(plan, "rows", (scans, tasks), make)
 
 
-def _of_batch(rows: pa.RecordBatch, batch: int) -> pa.RecordBatch:
-    return rows.append_column(BATCH, pa.array(np.full(rows.num_rows, batch, dtype=np.int32)))
+def tasks_of(runner: Runner, operator: OperatorInput, steps: RecursionSteps) -> int:
+    """How many tasks follow the changed rows of an operator: several where each has rows of its own."""
+    if not steps.passed_on or operator.hydrated_here:
+        return 1
+    tasks = runner.tasks(operator.stored_changes, False)
+    # Few rows may give many: of all that there are, every core begins with some.
+    return tasks if operator.relation is not None else max(tasks, runner.jobs.cores)
+
+
+def _scans(steps: RecursionSteps, operator: OperatorInput) -> tuple[tuple[Scan, ...], Scan]:
+    """What is read of each branch, and of the state."""
+    found = []
+    for branch, rows in enumerate(operator.parents):
+        names = {c.name for value in steps.values[branch] for c in columns(value.expression)}
+        others = (o for change in steps.changes for o in change.others if branch and o.branch == branch)
+        keys = {key_column(key) for other in others for key in steps.parent_keys(other)}
+        found.append(Scan.of(rows.relation.layout, sorted(names), sorted(keys), rows.bit))
+    kept = Layout(steps.state_columns) if operator.state is None else operator.state.layout
+    return tuple(found), Scan.of(kept, [*steps.columns, STEP_NUMBER], tuple(steps.keys), None)
+
+
+@dataclass(frozen=True)
+class RecursionStep:
+    """The step of the job: a task follows the rows that are its own, and writes the change of the state.
+
+    Attributes:
+        steps: what is computed.
+        scans: what is read of each branch.
+        of_state: what is read of the state.
+        job_input: the change of each branch and its rows before, and the state.
+        tasks: how many there are.
+        tree: the name of the tree.
+        folder: where the change of the state is written.
+        apart: whether the rows are written by another process (``hand_over_state``).
+        root: the node, for errors.
+    """
+
+    steps: RecursionSteps
+    scans: tuple[Scan, ...]
+    of_state: Scan
+    job_input: JobInput
+    tasks: int
+    tree: str
+    folder: str
+    apart: bool
+    root: str
+
+    def __call__(self, task: int) -> ArrowBatches:
+        """The change of the rows of a task."""
+        told, limits = self.job_input.read(task, self.tasks), self.job_input.limits
+        *inputs, stored = told.inputs
+        fixpoint = _Fixpoint(
+            self.steps, tuple(inputs), self.scans, self.of_state, stored.before, limits, self.root, task, self.tasks
+        )
+        try:
+            rows = fixpoint.run()
+        except TooMuchWork as problem:
+            hand_over_state(self.tree, (), self.apart, problem)
+            return
+        writer, schema = SegmentWriter(self.folder, limits), Layout(self.steps.state_columns).arrow
+        for counts in fixpoint.counts:
+            made = {name: key.values(counts) for name, key in self.steps.keys.items()}
+            number = pa.array(np.full(counts.num_rows, told.batch, dtype=np.int32))
+            columns_ = dict(zip(counts.schema.names, counts.columns, strict=True))
+            writer.add(conform(pa.RecordBatch.from_pydict({**columns_, **made, BATCH: number}), schema))
+        hand_over_state(self.tree, writer.close(), self.apart)
+        yield from (rows.slice(at, limits.rows_handed_on) for at in range(0, rows.num_rows, limits.rows_handed_on))
 
 
 @dataclass
@@ -99,6 +153,7 @@ class _Fixpoint:
         stored: the segments of the state before the batch.
         limits: of the work.
         root: the node, for errors.
+        task, tasks: whose rows are followed.
         waiting: for each step to come the changes of how often it makes rows.
         counts: these changes, with their step, of the steps that are done.
     """
@@ -110,26 +165,10 @@ class _Fixpoint:
     stored: Run
     limits: Limits
     root: str
+    task: int
+    tasks: int
     waiting: dict[int, list[pa.RecordBatch]] = field(default_factory=dict)
     counts: list[pa.RecordBatch] = field(default_factory=list)
-
-    @staticmethod
-    def of(plan: RecursionPlan, operator: OperatorInput, state: Layout, before: Run, limits: Limits) -> _Fixpoint:
-        """The evaluation of a plan over its inputs."""
-        steps, scans = plan.steps, []
-        for branch, rows in enumerate(operator.parents):
-            names = {c.name for value in steps.values[branch] for c in columns(value.expression)}
-            keys = {
-                key_column(key)
-                for change in steps.changes
-                for other in change.others
-                if other.branch == branch
-                for key in steps.parent_keys(other)
-                if branch
-            }
-            scans.append(Scan.of(rows.relation.layout, sorted(names), sorted(keys), rows.bit))
-        own = Scan.of(state, [*steps.columns, STEP_NUMBER], tuple(steps.keys), None)
-        return _Fixpoint(steps, operator.segments, tuple(scans), own, before, limits, plan.roots[0])
 
     def run(self) -> pa.RecordBatch:
         """The change of the recursion's rows."""
@@ -180,12 +219,14 @@ class _Fixpoint:
             if step >= self.limits.steps_per_recursion:
                 raise TooMuchWork(self.root, f"a recursive query has rows after {step:,} steps", _HINT)
             if (rows := sum(own.num_rows for own in self.counts)) > (most := self.limits.rows_per_recursion):
-                raise TooMuchWork(
-                    self.root, f"a recursive query makes {rows:,} rows in one batch, more than {most:,}", _HINT
-                )
+                what = f"a recursive query makes {rows:,} rows in one batch, more than {most:,}"
+                raise TooMuchWork(self.root, what, _HINT)
         return change
 
     def _wait(self, step: int, rows: pa.RecordBatch) -> None:
+        if self.tasks > 1:
+            hashes = row_hashes(rows, self.steps.passed_on, nulls=True)[0]
+            rows = rows.filter(pa.array(hashes % np.uint64(self.tasks) == self.task))
         if rows.num_rows:
             self.waiting.setdefault(step, []).append(rows)
 
