@@ -10,8 +10,8 @@ from workbench.errors import QueryError
 from workbench.session.session import Session
 
 TAGS = "SELECT tag, COUNT(*) AS n FROM posts LATERAL VIEW EXPLODE(SPLIT(tags, ',')) e AS tag GROUP BY tag"
-REASON = "an array in FROM has more than 100 elements"
-TEXTS = ["a,b", None, "b", "", ",".join("b" * 100), ",".join("c" * 101)]
+REASON = "an array in FROM has more than 10,000 elements"
+TEXTS = ["a,b", None, "b", "", ",".join("b" * 10_000), ",".join("c" * 10_001)]
 
 
 @pytest.fixture
@@ -28,11 +28,11 @@ def test_a_query_runs_until_an_array_is_too_long(session: Session) -> None:
     cut = session.register(TAGS.replace("','", "',', 3"), name="cut")
     unkept = session.register(TAGS, name="unkept", results="off")
     session.run(4)
-    assert dict(tags.result().values) == {"a": 1, "b": 102, "": 1}
+    assert dict(tags.result().values) == {"a": 1, "b": 10_002, "": 1}
     assert set(session.network.results) == {"tags", "others", "cut"}
     session.run(1)
     assert [query.status for query in (tags, others, cut)] == [REASON, "active", "active"]
-    assert dict(others.result().values) == {"a": 1, "b": 102, "": 1}
+    assert dict(others.result().values) == {"a": 1, "b": 10_002, "": 1}
     assert dict(cut.result().values)["c"] == 2
     for query in (tags, unkept):
         with pytest.raises(QueryError, match=REASON):
@@ -57,10 +57,10 @@ def test_a_query_over_a_row_that_is_too_long_already_does_not_start(session: Ses
 )
 def test_an_array_that_is_much_too_long_is_noticed(spark: SparkSession, dialect: str, array: str) -> None:
     with Session(spark=spark) as session:
-        rows = pd.DataFrame({"n": [100, None, 10**15], "step": [1, 1, 1]}).astype({"n": "Int64"})
+        rows = pd.DataFrame({"n": [10_000, None, 10**15], "step": [1, 1, 1]}).astype({"n": "Int64"})
         session.add_stream("counts", rows, history=1, batch=1)
         query = session.register(f"SELECT COUNT(*) AS c FROM counts, {array} AS e(v)", "series", dialect)
         session.run(1)
-        assert query.result()["c"].tolist() == [100]
+        assert query.result()["c"].tolist() == [10_000]
         session.run(1)
         assert query.status == REASON

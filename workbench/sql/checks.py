@@ -187,7 +187,7 @@ def _of_arrays(block: Block) -> Iterator[Check]:
                 where = conjunction(pred_set(others), normal_form(call("=", place, Constant(1, INTEGER))), longer)
                 rows = Block(block.inputs, where, _VIOLATED, window=block.window)
                 hint = "SPLIT(s, ',', 20) leaves the rest in the last element, and SLICE(x, 1, 20) leaves it out"
-                yield Check(rows, f"an array in FROM has more than {limit.value} elements", hint)
+                yield Check(rows, f"an array in FROM has more than {limit.value:,} elements", hint)
 
 
 def _of_guarded(block: Block, read: Block) -> Iterator[Check]:

@@ -29,7 +29,9 @@ MAX_PARTS = 100_000
 """Operators, columns and constants of an expression, with the views it is made of written out."""
 
 MOST_ROWS = 100
-"""Rows of one VALUES, each of which is a branch of a UNION ALL, and elements of an array in FROM."""
+"""Rows of one VALUES, each of which is a branch of a UNION ALL, and elements of arrays side by side in FROM."""
+MOST_ELEMENTS_IN_FROM = MOST_ROWS * MOST_ROWS
+"""Elements of an array in FROM: the places of two VALUES."""
 MAX_JOINED = 40
 """Streams, and views that group, in one join, with views written out; their orders are searched."""
 MAX_READS = 1_200

@@ -76,10 +76,10 @@ FOR UPDATE is not supported
 select a from T for update
                 ^^^^^^^^^^;
 
-select a from T lateral view explode(split(s, ',', 101)) e as z;
-rows of more than 100 elements is not supported
-select a from T lateral view explode(split(s, ',', 101)) e as z
-                                     ^^^^^^^^^^^^^^^^^^;
+select a from T lateral view explode(split(s, ',', 10001)) e as z;
+rows of more than 10,000 elements is not supported
+select a from T lateral view explode(split(s, ',', 10001)) e as z
+                                     ^^^^^^^^^^^^^^^^^^^^;
 
 select a from T lateral view explode(s) e as z;
 an array is needed, not string

@@ -14,7 +14,8 @@
 So it is a join with places that never change, and is shared, corrected and explained as joins are. Its condition is
 that the array has the place, ``HAS_PLACE(x, n)``, which the place 1 need not meet where the row is kept without
 elements (OUTER). An array that is written out has all its places, and needs no condition. One of any length, such as
-``SPLIT(s, ',')``, has ``MOST_ROWS`` places, and a check stops the query where there are more elements (``sql/checks``).
+``SPLIT(s, ',')``, has ``MOST_ELEMENTS_IN_FROM`` places, and a check stops the query where there are more elements
+(``sql/checks``). A row finds as many places as it has elements, however many there are.
 """
 
 from __future__ import annotations
@@ -39,12 +40,14 @@ from workbench.sql.functions.arrays.lengths import ended, longest
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.json_paths import elements, is_elements
 from workbench.sql.functions.structs import fields
-from workbench.sql.logical import output_columns
+from workbench.sql.logical import Block, LogicalQuery, Output, output_columns
+from workbench.sql.predicates.cnf import TRUE
 from workbench.sql.predicates.normal_form import normal_form
-from workbench.sql.query_limits import MOST_ROWS
+from workbench.sql.query_limits import MOST_ELEMENTS_IN_FROM, MOST_ROWS
 from workbench.sql.syntax.arguments import InlineOuter
 from workbench.sql.syntax.source_text import SourceText
 
+_ONES = range(1, MOST_ROWS + 1)
 _ALWAYS = (exp.true(), exp.EQ(this=exp.Literal.number(1), expression=exp.Literal.number(1)))
 """Conditions of a join that keeps all pairs."""
 
@@ -127,7 +130,7 @@ def add_elements(
         hint = "EXPLODE(m) has the entries of a map in spark, and UNNEST(MAP_ENTRIES(m)) elsewhere"
         raise source.error("rows of a map by this function", function, hint)
     array = entries_of(array)
-    place = _add_numbers(clause, _places(array, arrays[0], source), context)
+    place = _add_places_of(clause, array, arrays[0], context)
     there = _place(clause, array, place, outer)
     element = call("element_at", array, place) if of_json is None else of_json(there)
     if isinstance(function, exp.Inline):
@@ -161,10 +164,10 @@ def add_together(
         if (series := constant_series(node, b)) is not None:
             read.append((series.count, None, series))
             continue
-        known = _array(node, context, scope)
+        known = _array(node, context, scope, MOST_ROWS)
         if known.type.kind is Kind.MAP:
             context.source.refuse("rows of a map beside others", node, "let a subquery in FROM select them")
-        read.append((_places(known, node, context.source)[-1], known, None))
+        read.append((_most(known, node, MOST_ROWS, context.source), known, None))
     most = max(count for count, *_ in read)
     place = _add_places(clause, most, context)
     tests, values = list[Expression](), list[Expression]()
@@ -173,7 +176,7 @@ def add_together(
             tests.append(call("<=", place, Constant(count, INTEGER)))
             values.append(call("case", tests[-1], element := series.at(place, b), Constant(None, element.type)))
         elif array is not None:
-            tests.append(_has(array, place))
+            tests.append(_has(array, place, MOST_ROWS))
             values.append(call("element_at", array, place))
     if most and not any(count == most and _has_all(array) for count, array, *_ in read):
         clause.conditions.append(normal_form(tests[0] if len(tests) == 1 else call("or", *tests)))
@@ -185,13 +188,13 @@ def _has_all(array: Expression | None) -> bool:
     return array is None or (isinstance(array, Call) and array.function == "array")
 
 
-def _has(array: Expression, place: Expression) -> Expression:
+def _has(array: Expression, place: Expression, most: int = MOST_ELEMENTS_IN_FROM) -> Expression:
     """Whether an array has a place."""
-    return call(HAS_PLACE, array, place, *(() if longest(array) is not None else (Constant(MOST_ROWS, INTEGER),)))
+    return call(HAS_PLACE, array, place, *(() if longest(array) is not None else (Constant(most, INTEGER),)))
 
 
-def _array(node: exp.Expr, context: QueryContext, scope: Scope) -> Expression:
-    """An array; those that are written out mean the same in all dialects."""
+def _array(node: exp.Expr, context: QueryContext, scope: Scope, most: int = MOST_ELEMENTS_IN_FROM) -> Expression:
+    """An array of which ``most`` elements are read; those that are written out mean the same in all dialects."""
     b = ScalarBinder(scope, context.schema, now_at=context.now_at)
     try:
         if isinstance(node, exp.Array):
@@ -201,7 +204,7 @@ def _array(node: exp.Expr, context: QueryContext, scope: Scope) -> Expression:
             array = _series(node, b, context.source)
         else:
             array = b.bind(node)
-        array = ended(array, MOST_ROWS)
+        array = ended(array, most)
         element = element_of(entries_of(array))
     except TypeClash as clash:
         raise context.source.error(clash.message, node, clash.hint) from None
@@ -225,14 +228,27 @@ def _series(node: exp.GenerateSeries, b: ScalarBinder, source: SourceText) -> Ex
     return call("sequence", start, end, step)
 
 
-def _places(array: Expression, node: exp.Expr, source: SourceText) -> range:
-    """The places that an array may have; one at least, since there are no VALUES of no rows."""
-    most = longest(array)
-    if most is None:
-        return range(1, MOST_ROWS + 1)
-    if most > MOST_ROWS:
-        source.refuse(f"rows of more than {MOST_ROWS} elements", node, "add_table adds a table of your own")
-    return range(1, max(most, 1) + 1)
+def _most(array: Expression, node: exp.Expr, most: int, source: SourceText) -> int:
+    """The number of places that an array may have; one at least, since there are no VALUES of no rows."""
+    length = longest(array)
+    if length is not None and length > most:
+        source.refuse(f"rows of more than {most:,} elements", node, "add_table adds a table of your own")
+    return most if length is None else max(length, 1)
+
+
+def _add_places_of(clause: JoinClause, array: Expression, node: exp.Expr, context: QueryContext) -> Column:
+    """Join a clause with the places that an array may have, of which a row finds its own.
+
+    More than VALUES may have rows are those of two, each once: rows of their own, not a join with two inputs more.
+    """
+    most = _most(array, node, MOST_ELEMENTS_IN_FROM, context.source)
+    if most <= MOST_ROWS:
+        return _add_numbers(clause, range(1, most + 1), context)
+    hundreds, ones = (_numbers(some, context) for some in (range(0, MOST_ELEMENTS_IN_FROM, MOST_ROWS), _ONES))
+    first, second = (_number(query, position) for position, query in enumerate((hundreds, ones)))
+    place = call("+", first, second)
+    rows = Block((hundreds, ones), TRUE, (Output("place", place),), distinct=True)
+    return Column("place", place.type, clause.add_input(rows))
 
 
 def _add_places(clause: JoinClause, count: int, context: QueryContext) -> Expression:
@@ -241,7 +257,7 @@ def _add_places(clause: JoinClause, count: int, context: QueryContext) -> Expres
     More places than VALUES may have rows are those of two, ``hundreds + ones``, which never change.
     """
     places = max(count, 1)  # there are no VALUES of no rows
-    place: Expression = _add_numbers(clause, range(1, min(places, MOST_ROWS) + 1), context)
+    place: Expression = _add_numbers(clause, _ONES[:places], context)
     if places > MOST_ROWS:
         hundreds = range(0, places, MOST_ROWS)
         place, places = call("+", _add_numbers(clause, hundreds, context), place), len(hundreds) * MOST_ROWS
@@ -252,15 +268,25 @@ def _add_places(clause: JoinClause, count: int, context: QueryContext) -> Expres
 
 def _add_numbers(clause: JoinClause, numbers: range, context: QueryContext) -> Column:
     """Join a clause with the rows of some numbers."""
+    query = _numbers(numbers, context)
+    return _number(query, clause.add_input(query))
+
+
+def _numbers(numbers: range, context: QueryContext) -> LogicalQuery:
+    """VALUES of some numbers."""
     rows = [exp.Tuple(expressions=[exp.Literal.number(number)]) for number in numbers]
-    query = context.query(exp.Values(expressions=rows))
+    return context.query(exp.Values(expressions=rows))
+
+
+def _number(query: LogicalQuery, position: int) -> Column:
+    """The number of a row of ``_numbers`` that is the input at a position."""
     ((name, type_),) = output_columns(query)
-    return Column(stored_name(name), type_, clause.add_input(query))
+    return Column(stored_name(name), type_, position)
 
 
 def _place(clause: JoinClause, array: Expression, place: Column, outer: bool) -> Expression:
     """The place of an element; the clause gets the condition that the array has it, unless it has all of them."""
-    if isinstance(array, Call) and array.function == "array":
+    if isinstance(array, Call) and array.function == "array" and len(array.arguments) <= MOST_ROWS:
         return place
     there = _has(array, place)
     if not outer:

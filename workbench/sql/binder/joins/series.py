@@ -22,10 +22,8 @@ from workbench.sql.algebra.zones import UTC, zoning
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.reading import ExpressionBinder
 from workbench.sql.functions.times.intervals import IntervalPart, add_interval, interval_parts
-from workbench.sql.query_limits import MOST_ROWS
+from workbench.sql.query_limits import MOST_ELEMENTS_IN_FROM
 
-_MOST = MOST_ROWS * MOST_ROWS
-"""Values of a series: the places that two VALUES give."""
 _LAST_OF_ALL_MONTHS = 28
 _MICROS_OF_DAY = 86_400_000_000
 _CONSTANTS = "as in GENERATE_SERIES(DATE '2013-01-01', DATE '2013-12-31', INTERVAL '1 day')"
@@ -80,8 +78,10 @@ def constant_series(node: exp.Expr, b: ExpressionBinder) -> ConstantSeries | Non
         ):
             step = -1  # SEQUENCE goes down by itself
         series = ConstantSeries(Constant(first, INTEGER), step, _count(first, last, step, node), node)
-    if series.count > _MOST:
-        b.source.refuse(f"a series of more than {_MOST:,} values", node, "add_table adds a table of your own")
+    if series.count > MOST_ELEMENTS_IN_FROM:
+        b.source.refuse(
+            f"a series of more than {MOST_ELEMENTS_IN_FROM:,} values", node, "add_table adds a table of your own"
+        )
     return series
 
 
