@@ -273,7 +273,8 @@ def described_columns(stream: Stream) -> str:
     """The columns and their types; in a table with the reasons where some were guessed."""
     guesses = stream.guesses
     if not guesses:
-        return textwrap.fill(", ".join(f"{name} {type_}" for name, type_ in stream.columns), 110)
+        columns = textwrap.fill(", ".join(f"{name} {type_}" for name, type_ in stream.columns), 110)
+        return "\n".join([columns, *stream.notes])
     cells = [("column", "type", "why", "first values")]
     said = "declared" if any(not guess.declared for guess in guesses.values()) else ""  # a DataFrame has its own types
     for name, type_ in stream.columns:

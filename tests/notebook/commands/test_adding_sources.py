@@ -1,0 +1,32 @@
+"""What is said of a source that is added: also where none of its columns was guessed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from workbench.engine.spark.in_process import InProcess
+from workbench.notebook.commands import add
+from workbench.notebook.context import NotebookContext
+from workbench.notebook.session import Session
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("Orders {}", "placed: texts, of times: --type placed=timestamp reads them"),
+        ("Orders {} --time placed", "placed: its texts are read as timestamp, since it is the event time"),
+    ],
+)
+def test_what_is_noted_of_json_lines_is_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str, said: str
+) -> None:
+    rows = [{"id": place, "placed": f"2026-03-0{place}T10:00:00Z"} for place in (1, 2, 3)]
+    (tmp_path / "orders.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    with Session(InProcess()) as session:
+        add.add_stream.run(
+            NotebookContext({}, lambda: session), add.add_stream.parse(line.format(tmp_path / "orders.jsonl"))
+        )
+    assert said in capsys.readouterr().out.splitlines()
