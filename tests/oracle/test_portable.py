@@ -3,8 +3,13 @@ gives to the queries, or they are refused by what cannot be written."""
 
 from __future__ import annotations
 
+import datetime as dt
+import json
 import os
+import subprocess
 from collections.abc import Callable, Iterator
+from decimal import Decimal
+from pathlib import Path
 
 import duckdb
 import psycopg
@@ -21,6 +26,7 @@ from workbench.errors import QueryError, UnsupportedError
 from workbench.explain.describe import NetworkView
 from workbench.network.network import Network
 from workbench.sharing.planner import Planner
+from workbench.sql.algebra.column_names import unique_names
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.schema import Schema
 
@@ -29,8 +35,14 @@ TABLES = {"t": stream(150, 3, extremes=0.0), "u": stream(90, 4, extremes=0.0), "
 SCHEMA = Schema({name: tuple((f.name, to_data_type(f.type)) for f in table.schema) for name, table in TABLES.items()})
 EVERY = 1 if LONG else 16
 CASES = sorted(ALL)[int(os.environ["ARGUS_SEED"]) % EVERY :: EVERY]
-WRITTEN = {"duckdb": 251, "postgres": 248, "spark": 250}
+WRITTEN = {"duckdb": 251, "postgres": 248, "spark": 250, "flink": 251}
 """At least so many of all queries are written."""
+
+FROM_TEXT: dict[str, Callable[[str], object]] = {
+    "BIGINT": int, "HUGEINT": int, "INTEGER": int, "DOUBLE": float, "DECIMAL": Decimal, "BOOLEAN": "TRUE".__eq__,
+    "DATE": dt.date.fromisoformat, "TIMESTAMP": dt.datetime.fromisoformat,
+}  # fmt: skip
+"""How a text of Flink is read, by DuckDB's type."""
 
 Run = Callable[[str], list[Row]]
 
@@ -139,6 +151,51 @@ def test_spark_gives_the_same_answers(
     finally:
         for name in (*made, *TABLES):
             spark.catalog.dropTempView(name)
+
+
+@rare
+@pytest.mark.timeout(7_200)
+@pytest.mark.skipif("ARGUS_FLINK" not in os.environ, reason="ARGUS_FLINK names a Python that has apache-flink 2.1")
+def test_flink_gives_the_same_answers(network: NetworkView, duck: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    """Flink runs in an environment of its own, and gives its answers as texts."""
+    types = {"VARCHAR": "STRING", "TIMESTAMP": "TIMESTAMP(6)"}
+    answers, described = dict[str, list[list[str | None]] | str](), dict[str, list[str]]()
+
+    def run(script: str) -> None:
+        statements = list[str]()
+        for name in TABLES:
+            columns = ", ".join(
+                f"`{c}` {types.get(of, of)}" for c, of, *_ in duck.execute(f"DESCRIBE {name}").fetchall()
+            )
+            options = "FORMAT csv, HEADER false, NULLSTR '\\N', TIMESTAMPFORMAT '%Y-%m-%d %H:%M:%S.%f'"
+            duck.execute(f"COPY {name} TO '{tmp_path / name}.csv' ({options})")
+            files = (
+                f"'connector'='filesystem', 'path'='{tmp_path / name}.csv', 'format'='csv', 'csv.null-literal'='\\N'"
+            )
+            statements.append(f"CREATE TABLE `{name}` ({columns}) WITH ({files})")
+        for statement in script.split(";\n"):
+            lines = (line for line in statement.splitlines() if not line.startswith("--"))
+            statements.append("\n".join(lines).strip().removesuffix(";"))
+        queries = dict[str, list[str]]()
+        for name in (
+            name for name in CASES if f"CREATE VIEW {name} AS" in script or f"CREATE VIEW `{name}` AS" in script
+        ):
+            names = unique_names([output.name for output in network.network.queries[name].outputs])
+            queries[name] = [f"`{each}`" for each in (name, *(n.replace("`", "``") for n in names))]
+            described[name] = [of for _, of, *_ in duck.execute(f"DESCRIBE {ALL[name].asked}").fetchall()]
+        task = {"statements": list(filter(None, statements)), "queries": queries}
+        (tmp_path / "task.json").write_text(json.dumps(task))
+        program = Path(__file__).with_name("flink_views.py")
+        subprocess.run([os.environ["ARGUS_FLINK"], program, tmp_path], check=True)
+        answers.update(json.loads((tmp_path / "answers.json").read_text())["answers"])
+
+    def ask(name: str) -> list[Row]:
+        found = answers[name]
+        assert not isinstance(found, str), (name, found)
+        read = [FROM_TEXT.get(of.partition("(")[0], str) for of in described[name]]
+        return rows((None if v is None else of(v) for of, v in zip(read, row, strict=True)) for row in found)
+
+    check(network, duck, "flink", CASES, run, ask)
 
 
 def test_what_cannot_be_written_is_named(network: NetworkView) -> None:

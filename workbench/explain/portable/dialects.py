@@ -43,6 +43,7 @@ class PortableDialect:
         days_between: the days from the second of two dates to the first.
         days_later, seconds_later: a date or time moved by a number.
         skips_nulls: whether GREATEST and LEAST leave NULLs out.
+        finds_nulls: whether NULL is not distinct from NULL in EXISTS, too.
         recursive: whether it has recursive queries.
         bool_aggregates: whether it has BOOL_AND and BOOL_OR.
     """
@@ -64,6 +65,7 @@ class PortableDialect:
     days_later: str = "({0} {2} CAST({1} AS INTEGER))"
     seconds_later: str = "({0} {2} INTERVAL '{1}' SECOND)"
     skips_nulls: bool = True
+    finds_nulls: bool = True
     recursive: bool = True
     bool_aggregates: bool = True
 
@@ -124,6 +126,7 @@ PORTABLE = {
             days_later="TIMESTAMPADD(DAY, {2}CAST({1} AS INTEGER), {0})",
             seconds_later="TIMESTAMPADD(SECOND, {2}{1}, {0})",
             skips_nulls=False,
+            finds_nulls=False,
             recursive=False,
             bool_aggregates=False,
         ),

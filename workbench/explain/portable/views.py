@@ -6,8 +6,10 @@ it, by the names that nodes have for them.
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Collection, Iterator, Mapping
+from decimal import Decimal
 from functools import partial
 
 import sqlglot
@@ -37,13 +39,19 @@ from workbench.network.sides import SIDES
 from workbench.network.sql_text import SIDE_NAMES
 from workbench.network.wording import Wording
 from workbench.sql.algebra.column_names import display_name, unique_names
-from workbench.sql.algebra.expressions import Column, column_name, reading_order
+from workbench.sql.algebra.expressions import Column, Constant, Value, column_name, reading_order
+from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.logical import RecursionRule
 
 _LONGEST_NAME = 50
 """Characters; PostgreSQL has 63."""
 _ONE_REFERENCE = ("postgres", "materialize", "spark")
 """Where a recursive query reads itself once."""
+_SOME_VALUE: Mapping[Kind, Value] = {
+    Kind.BOOLEAN: False, Kind.INTEGER: 0, Kind.DECIMAL: Decimal(0), Kind.DOUBLE: 0.0, Kind.STRING: "",
+    Kind.DATE: dt.date(1970, 1, 1), Kind.TIMESTAMP: dt.datetime(1970, 1, 1),
+}  # fmt: skip
+"""A value of each kind that is written."""
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WORDS = frozenset(word for words in sqlglot.Tokenizer.KEYWORDS for word in words.split())
 """Words of SQL, some of which cannot be names."""
@@ -189,7 +197,7 @@ class _Script:
             if node.tested
             else f"CROSS JOIN {right} r"
         )
-        return f"SELECT {', '.join(shown) or '1 AS one'}\nFROM {left} l\n{on}"
+        return f"SELECT {', '.join(shown) or self._one}\nFROM {left} l\n{on}"
 
     def _aggregate(self, node: Aggregate) -> str:
         writer, columns = self._writer(), self._columns(node.id)
@@ -201,7 +209,7 @@ class _Script:
             f"{writer.aggregate(node.direct_statistic(s))} AS {self._column(computed_column(s))}" for s in statistics
         ]
         if not node.groups and not statistics:
-            return f"SELECT COUNT(*) AS one\n{rows}"  # one row, whatever there is
+            return f"SELECT COUNT(*) AS {self._to.quoted('one')}\n{rows}"  # one row, whatever there is
         if not node.statistics:
             return f"SELECT DISTINCT {', '.join(shown)}\n{rows}"
         by = f"\nGROUP BY {', '.join(text for text, _ in groups)}" if groups else ""
@@ -215,15 +223,28 @@ class _Script:
         for parent, values in node.direct:
             pairs = ((v, c) for c, v in zip(node.columns, values, strict=True) if c.name in read)
             shown = [f"{writer.cast(writer.expression(v), c.type)} AS {self._to.quoted(c.name)}" for v, c in pairs]
-            branches.append(f"SELECT {', '.join(shown) or '1 AS one'} FROM {self._named(self._names[parent])}")
+            branches.append(f"SELECT {', '.join(shown) or self._one} FROM {self._named(self._names[parent])}")
         if node.operator not in (SetOperator.SEMIJOIN, SetOperator.ANTIJOIN):
             return f"\n{node.operator.upper()}\n".join(branches)
         first, *others = branches
         names = [self._to.quoted(column.name) for column in node.columns]
-        same = " AND ".join(f"a.{name} IS NOT DISTINCT FROM b.{name}" for name in names) or "TRUE"
+        same = " AND ".join(map(self._same, names, (column.type for column in node.columns))) or "TRUE"
         found = "\nUNION ALL\n".join(others)
         word = "EXISTS" if node.operator is SetOperator.SEMIJOIN else "NOT EXISTS"
         return f"SELECT a.* FROM ({first}) a\nWHERE {word} (SELECT 1 FROM (\n{found}\n) b WHERE {same})"
+
+    @property
+    def _one(self) -> str:
+        """A column of rows of which no value is read."""
+        return f"1 AS {self._to.quoted('one')}"
+
+    def _same(self, name: str, type_: DataType) -> str:
+        """Whether the rows ``a`` and ``b`` have the same value, or both none."""
+        if self._to.finds_nulls:
+            return f"a.{name} IS NOT DISTINCT FROM b.{name}"
+        known = self._writer().expression(Constant(_SOME_VALUE[type_.kind], type_))
+        values = " = ".join(f"COALESCE({row}.{name}, {known})" for row in "ab")
+        return f"(a.{name} IS NULL) = (b.{name} IS NULL) AND {values}"
 
     def _recursion(self, node: Recursion) -> str:
         if not self._to.recursive:
@@ -286,6 +307,6 @@ class _Script:
                 for output, name in zip(plan.outputs, names, strict=True)
             ]
             order = f"\nORDER BY {writer.order(plan.order)}" if plan.order else ""
-            return f"SELECT {', '.join(shown) or '1 AS one'}\n{self._rows(plan.nodes, plan.read)}{order}"
+            return f"SELECT {', '.join(shown) or self._one}\n{self._rows(plan.nodes, plan.read)}{order}"
         except UnsupportedError as problem:
             raise UnsupportedError(f"query {checked_query(plan.name)}: {problem.message}", hint=problem.hint) from None
