@@ -1,4 +1,4 @@
-"""Constraints of streams, verified as rows arrive: which ones do not hold any more, and where that shows.
+"""Constraints of streams, declared and verified as rows arrive: which ones do not hold any more, and where that shows.
 
 An order of arrival is verified of the rows themselves, before the batch is evaluated. A foreign key is a query of the
 network, the check of each query that reads both streams (``sql/checks``), so that corrections and rows of one batch
@@ -9,6 +9,7 @@ and what was not stored because of it is computed again from the rows of the str
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import reduce
 
 import pyarrow as pa
@@ -26,9 +27,25 @@ from workbench.sql.constraints import ArrivalOrder, Constraint, ForeignKey, larg
 from workbench.sql.logical import streams_of
 from workbench.sql.windows.stream_time import EventTimeVector, as_number
 from workbench.streams.arriving import ArrivingRows
-from workbench.streams.declared_constraints import first_fall
+from workbench.streams.declared_constraints import constraints_of, first_fall
 from workbench.streams.log import CHUNK_ROWS
 from workbench.streams.stream import Stream
+
+
+def constrained(state: State, stream: Stream, references: object, ordered: object) -> Stream:
+    """The stream with the constraints that are declared of it, and that of its lateness.
+
+    Raises:
+        StreamError: a constraint names what is not there, or counts the rows of a stream that takes rows back.
+    """
+    columns = {name: other.stored_columns for name, other in state.streams.items()}
+    columns[stream.name] = stream.stored_columns
+    found = constraints_of(stream.name, references, ordered, columns, stream.lateness)
+    late = [c.constraint for c in found if isinstance(c.constraint, ForeignKey) and c.constraint.late]
+    if late and not stream.append_only:
+        message = f"{late[0]}: {stream.name} takes rows back, and its rows are not counted"
+        raise StreamError(message, hint="leave 'within … rows' out where the other row comes in the same batch")
+    return replace(stream, constraints=found)
 
 
 def broken_orders(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
@@ -11,7 +12,7 @@ import pyarrow as pa
 from workbench.errors import StreamError, nearest
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DATE, TIMESTAMP, DataType, Kind
-from workbench.streams.guessing import declaration, guess, suggested
+from workbench.streams.guessing import declaration, guess
 from workbench.streams.source import OpenedSource
 
 TIME_KINDS = (Kind.DATE, Kind.TIMESTAMP, Kind.INTEGER)
@@ -37,15 +38,15 @@ def read_as_times(
     if (seen := source.inferred.get(field.name)) is not None and seen.type.kind is not Kind.STRING:
         return source, given
     notes = [*source.notes, *([f"{field.name}: {seen.why}"] if seen is not None else [])]
-    reads = suggested(field.name, notes)
+    reads = _suggested(field.name, notes)
     if reads is None and (chunk := next(source.chunks, None)) is not None:
         source = replace(source, chunks=chain([chunk], source.chunks))
         found = guess(field.name, chunk.rows.column(field.name).cast(pa.string()))
         is_plain = found.type in (DATE, TIMESTAMP)
-        reads = str(found.type) if is_plain else suggested(field.name, [f"{field.name}: {found.why}"])
+        reads = str(found.type) if is_plain else _suggested(field.name, [f"{field.name}: {found.why}"])
     if reads is None:
         return source, given
-    other = [note for note in source.notes if suggested(field.name, [note]) is None]
+    other = [note for note in source.notes if _suggested(field.name, [note]) is None]
     said = f"{field.name}: its texts are read as {reads}, since it is the event time"
     return replace(source, notes=(*other, said)), {**given, field.name: reads}
 
@@ -85,3 +86,16 @@ def check_time(time: str | None, types: Mapping[str, DataType], notes: Iterable[
 
 def _is_text(type_: pa.DataType) -> bool:
     return pa.types.is_string(type_) or pa.types.is_large_string(type_) or pa.types.is_string_view(type_)
+
+
+def _suggested(name: str, notes: Iterable[str]) -> str | None:
+    """The type of times that notes suggest for a column of texts, where they suggest one alone.
+
+    Example:
+        >>> _suggested("day", ["day: texts, of dates: --type day=date reads them"])
+        'date'
+    """
+    pattern = re.compile(
+        rf'{re.escape(name)}: texts, of (?:dates|times): --type ("?){re.escape(name)}=(.*)\1 reads them'
+    )
+    return next((found[2] for note in notes if (found := pattern.fullmatch(note)) is not None), None)

@@ -8,7 +8,7 @@ declare the column. A column that is declared is read by ``convert`` alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -210,19 +210,6 @@ def declaration(name: str, type_: str) -> str:
         ('--type day=date', '--type "weight (kg)=string"')
     """
     return f"--type {name}={type_}" if re.fullmatch(r"[\w(),<>:]+", name + type_) else f'--type "{name}={type_}"'
-
-
-def suggested(name: str, notes: Iterable[str]) -> str | None:
-    """The type of times that notes suggest for a column of texts, where they suggest one alone.
-
-    Example:
-        >>> suggested("day", ["day: texts, of dates: --type day=date reads them"])
-        'date'
-    """
-    pattern = re.compile(
-        rf'{re.escape(name)}: texts, of (?:dates|times): --type ("?){re.escape(name)}=(.*)\1 reads them'
-    )
-    return next((found[2] for note in notes if (found := pattern.fullmatch(note)) is not None), None)
 
 
 _NAMES = {

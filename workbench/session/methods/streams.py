@@ -14,7 +14,7 @@ from workbench.errors import StreamError, with_article
 from workbench.session import transitions
 from workbench.session.adding_column import NewColumn, add_column
 from workbench.session.changes import Change, StateStore
-from workbench.session.constraints import check_droppable
+from workbench.session.constraints import check_droppable, constrained
 from workbench.session.directory.directory import SPOOLED
 from workbench.session.directory.gate import Gate
 from workbench.session.failures.batches import Batches
@@ -24,10 +24,8 @@ from workbench.session.state import State
 from workbench.session.transitions import Runtime
 from workbench.session.widening import WiderColumn, widen_column
 from workbench.sql.algebra.column_names import stored_name
-from workbench.sql.constraints import ForeignKey
 from workbench.streams.corrections.declared import Changes, Corrections, corrections_of
 from workbench.streams.corrections.update import update
-from workbench.streams.declared_constraints import constraints_of
 from workbench.streams.event_time import read_as_times
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.ingest import Arriving, declared_types, ingest
@@ -182,7 +180,7 @@ class SessionStreams:
                         live.forget({})
                         raise
                     history = log.rows if live.begins_whole and history is None else history
-                stream = _constrained(change.state, replayed(log, history, batch, time, shed), references, ordered)
+                stream = constrained(change.state, replayed(log, history, batch, time, shed), references, ordered)
                 change.state = self._added(change.state, stream, before)
             if live is not None and before is not None:
                 self._live.attach(name, live)
@@ -240,7 +238,7 @@ class SessionStreams:
                 name, source, folder, columns=columns, corrections=corrections, growing=True, options=options,
                 progress=self._arrives, nan=nan,
             )  # fmt: skip
-            table = _constrained(change.state, static_table(log), references, None)
+            table = constrained(change.state, static_table(log), references, None)
             change.state = self._added(change.state, table, before)
         return table
 
@@ -433,18 +431,6 @@ class SessionStreams:
             return transitions.add_stream(self._runtime, bare.without_stream(replaced.name), stream)
 
         return with_readers_anew(self._runtime, state, replaced, exchanged)
-
-
-def _constrained(state: State, stream: Stream, references: object, ordered: object) -> Stream:
-    """The stream with the constraints that are declared of it, and that of its lateness."""
-    columns = {name: other.stored_columns for name, other in state.streams.items()}
-    columns[stream.name] = stream.stored_columns
-    found = constraints_of(stream.name, references, ordered, columns, stream.lateness)
-    late = [c.constraint for c in found if isinstance(c.constraint, ForeignKey) and c.constraint.late]
-    if late and not stream.append_only:
-        message = f"{late[0]}: {stream.name} takes rows back, and its rows are not counted"
-        raise StreamError(message, hint="leave 'within … rows' out where the other row comes in the same batch")
-    return replace(stream, constraints=found)
 
 
 def _corrections(
