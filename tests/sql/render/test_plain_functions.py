@@ -26,6 +26,7 @@ SAME = [
     "ascii(s)", "octet_length(s)", "bit_length(s)", "crc32(s)", "right(s, 2)", "startswith(s, 'a')", "endswith(s, 'b')",
     "contains(s, 'a')", "levenshtein(s, 'abc')",
     "to_base32(s)", "to_base32(unhex(s))",
+    "length(x)", "length(a)", "length(d)", "length(ts)", "concat_ws('-', s, a, d)", "pmod(x, 3)", "pmod(a, 2.5D)",
     "jaro_winkler_similarity(s, 'abc')", "find_in_set(s, 'x,ab')", "translate(s, 'ab', 'xy')",
     "regexp_count(s, '[a-z]')", "regexp_instr(s, 'b')", "regexp_substr(s, '[a-c]+')", "regexp_extract(s, '(a)(b)', 2)",
     "regexp_extract(s, '(a)(b)')", "regexp_replace(s, '(a)(.)', '$2$1')", "substring_index(s, ',', -1)",

@@ -6,12 +6,28 @@ import math
 
 from sqlglot import exp
 
+from workbench.sql.algebra.expressions import Constant, Expression
+from workbench.sql.algebra.types import DOUBLE, INTEGER, Kind
+from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.declaration import COMPARED, EVERYWHERE, each, function, of_nodes, read_twice
-from workbench.sql.syntax.dialects import ONLY_DUCKDB
+from workbench.sql.functions.reading import ExpressionBinder, reads_name
+from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
 
 
 def _even(x: float) -> float:
     return math.copysign(2.0 * math.ceil(abs(x) / 2), x) if math.isfinite(x) else x
+
+
+@reads_name("pmod", takes=2, dialects=SPARK_FAMILY)
+def positive_remainder(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """PMOD(a, b): the remainder, which is not below 0 where b is not; of fractions as Spark computes it."""
+    if all(value.type.kind in (Kind.INTEGER, Kind.STRING) for value in arguments):
+        return call("pmod", *arguments)
+    if any(value.type == DOUBLE for value in arguments):
+        arguments = [cast(value, DOUBLE) if value.type.numeric else value for value in arguments]
+    number, by = arguments
+    rest = call("%", number, by)
+    return call("case", call("<", rest, Constant(0, INTEGER)), call("%", call("+", rest, by), by), rest)
 
 
 DECLARED = [
@@ -78,7 +94,7 @@ DECLARED = [
                   "would be assigned in an equiwidth histogram with `num_bucket` buckets, in the range `min_value` to"
                   " `max_value`.\"",
              example="SELECT width_bucket(5.3, 0.2, 10.6, 5) → 3"),
-    function("pmod(integer, integer): integer", "(case when {1} <> 0 then pmod({0}, {1}) end)", names="pmod",
+    function("pmod(integer, integer): integer", "(case when {1} <> 0 then pmod({0}, {1}) end)",
              help="pmod(expr1, expr2) Returns the positive value of `expr1` mod `expr2`.",
              example="SELECT pmod(10, 3) → 1"),
     function("bit_and_of(integer, integer): integer", "({0} & {1})", nodes=[exp.BitwiseAnd], dialects=COMPARED),

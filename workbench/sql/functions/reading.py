@@ -14,9 +14,9 @@ from typing import Any, Protocol, TypeVar
 
 from sqlglot import exp
 
-from workbench.sql.algebra.coercion import TypeClash
+from workbench.sql.algebra.coercion import TypeClash, as_string, is_null
 from workbench.sql.algebra.expressions import AggregateCall, Call, Expression
-from workbench.sql.algebra.types import DataType
+from workbench.sql.algebra.types import BOOLEAN, DataType
 from workbench.sql.dialects import Dialect
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import EVERYWHERE, Function
@@ -105,6 +105,10 @@ NAMED: dict[str, Bind] = {}
 """Functions that the parser leaves as plain names, in lower case -> what binds a call."""
 ELSEWHERE = "what it means there was not compared with Spark: write it in spark"
 """The hint where a text calls a function in another dialect."""
+_TEXTS = ("string", "text", "separator")
+"""Words of signatures for texts."""
+_OF_TYPES = ("hash", "xxhash64", "soundex")
+"""Functions of which a number has another value than its text, or none."""
 IGNORED_PARTS = frozenset({
     "safe", "typed", "coalesce", "is_nvl", "fractions_supported", "big_int", "ignore_nulls", "zone", "nested",
     "preserve_end_of_month", "flatten", "charset", "sysdate", "is_left", "quoted", "date_part_boundary",
@@ -176,9 +180,26 @@ def read_as(function: Function) -> None:
     """Let a function be read as its declaration says."""
     for node, parts in function.syntax:
         reads(node, parts=" ".join(parts), dialects=function.dialects)(
-            lambda b, node, parts=parts: call(function.name, *b.parts(node, *parts))
+            lambda b, node, parts=parts: call(function.name, *_as_taken(b, function, b.parts(node, *parts)))
         )
-    reads_name(*function.names, dialects=function.dialects)(lambda b, arguments: call(function.name, *arguments))
+    reads_name(*function.names, dialects=function.dialects)(
+        lambda b, arguments: call(function.name, *_as_taken(b, function, arguments))
+    )
+
+
+def _as_taken(b: ExpressionBinder, function: Function, arguments: list[Expression]) -> list[Expression]:
+    """The arguments of a function, in spark those as texts that it takes as texts."""
+    if not b.rules.texts_as_in_spark or function.name in _OF_TYPES:
+        return arguments
+    last = len(function.parameters) - 1
+    pairs = ((a, function.parameters[min(at, last)]) for at, a in enumerate(arguments))
+    return [text_in_spark(b, argument) if parameter in _TEXTS else argument for argument, parameter in pairs]
+
+
+def text_in_spark(b: ExpressionBinder, value: Expression) -> Expression:
+    """A value where a text is needed, which is one in spark; as it is elsewhere, and of what has no one text."""
+    is_plain = value.type.numeric or value.type.temporal or value.type == BOOLEAN
+    return as_string(value) if b.rules.texts_as_in_spark and is_plain and not is_null(value) else value
 
 
 def _only_in(dialects: frozenset[str], bind: B, what: str, hint: str) -> Bind:

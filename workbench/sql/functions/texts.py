@@ -18,7 +18,7 @@ from workbench.sql.functions.arrays import postgres
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import COMPARED, EVERYWHERE, Render, called, each, function, of_nodes, typed
 from workbench.sql.functions.matches import part_by_pattern
-from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
+from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name, text_in_spark
 from workbench.sql.functions.results import as_text
 from workbench.sql.functions.texts_of_postgres import part_between
 from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
@@ -66,7 +66,7 @@ def _trim(side: str) -> Render:
 @reads(exp.Length)
 def length(b: ExpressionBinder, node: exp.Length) -> Expression:
     """LENGTH of a text or of bytes; and of an array where the dialect has it."""
-    value = b.bind(node.this)
+    value = text_in_spark(b, b.bind(node.this))
     if value.type == BINARY:
         return call("length_of_bytes", value)
     return call("array_size" if b.rules.length_of_arrays and value.type.kind is Kind.ARRAY else "length", value)
@@ -83,6 +83,7 @@ def substring(b: ExpressionBinder, node: exp.Substring) -> Expression:
             raise b.source.error("substr takes 2 to 3 arguments, not 1", node, "write substr(str, pos[, len])")
         return part_between(*b.parts(node, "this", "start", "length"))
     parts = b.parts(node, "this", "start", "length")
+    parts[0] = text_in_spark(b, parts[0])
     if len(parts) > 1 and parts[1] == Constant(0, INTEGER) and b.rules.substring_from_zero:
         parts[1] = _ONE
     result = call("substr", *parts)
@@ -110,7 +111,8 @@ def _null_if_empty(b: ExpressionBinder, result: Expression) -> Expression:
 @reads(exp.Right, parts="this expression", dialects=SPARK_FAMILY)
 def right(b: ExpressionBinder, node: exp.Right) -> Expression:
     """RIGHT(text, n)."""
-    return call("right", *b.parts(node, "this", "expression"))
+    text, count = b.parts(node, "this", "expression")
+    return call("right", text_in_spark(b, text), count)
 
 
 @reads(exp.SplitPart, parts="this delimiter part_index", dialects=SPARK_FAMILY | ONLY_DUCKDB)
@@ -134,7 +136,7 @@ def position(b: ExpressionBinder, node: exp.StrPosition) -> Expression:
     for key in ("position", "occurrence"):
         if node.args.get(key) is not None and b.bind(node.args[key]) != _ONE:
             b.source.refuse(f"{b.source.called(node)} of another place than the first", node, "it finds the first")
-    return call("instr", *b.parts(node, "this", "substr"))
+    return call("instr", *(text_in_spark(b, part) for part in b.parts(node, "this", "substr")))
 
 
 @reads(exp.Trim, parts="this expression position")
@@ -144,7 +146,7 @@ def trim(b: ExpressionBinder, node: exp.Trim) -> Expression:
     if isinstance(position, exp.Expr):  # BTRIM(s, t, u)
         raise b.source.error("TRIM takes at most 2 arguments", position)
     name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(position or "", "trim")
-    return _null_if_empty(b, call(name, *b.parts(node, "this", "expression")))
+    return _null_if_empty(b, call(name, *(text_in_spark(b, part) for part in b.parts(node, "this", "expression"))))
 
 
 @reads(exp.Trim, parts="this expression position", dialects=ONLY_DUCKDB)
@@ -163,13 +165,15 @@ def pad(b: ExpressionBinder, node: exp.Pad) -> Expression:
     if not (isinstance(length, Constant) and isinstance(length.value, int) and length.value <= 65_535):
         b.source.refuse("padding to a length that is not a constant below 65536", node.expression)
     fill = b.bind(node.args["fill_pattern"]) if node.args.get("fill_pattern") else Constant(" ", STRING)
-    return call("lpad" if node.args.get("is_left") else "rpad", b.bind(node.this), length, fill)
+    name = "lpad" if node.args.get("is_left") else "rpad"
+    return call(name, text_in_spark(b, b.bind(node.this)), length, text_in_spark(b, fill))
 
 
 @reads(exp.Replace, parts="this expression replacement")
 def replace(b: ExpressionBinder, node: exp.Replace) -> Expression:
     """REPLACE, with nothing when no replacement is given."""
-    subject, searched, *by = b.parts(node, "this", "expression", "replacement")
+    parts = b.parts(node, "this", "expression", "replacement")
+    subject, searched, *by = (text_in_spark(b, part) for part in parts)
     if b.rules.empty_text_is_null and is_null(searched):
         return subject
     # Where '' is NULL, it stands for nothing here.
@@ -281,11 +285,11 @@ def capitalized(b: ExpressionBinder, node: exp.Initcap) -> Expression:
     """INITCAP, whose words are what blanks separate."""
     if node.expression is not None and node.expression.name != " ":
         b.source.refuse("INITCAP with delimiters", node)
-    return call("initcap", b.bind(node.this))
+    return call("initcap", text_in_spark(b, b.bind(node.this)))
 
 
 reads(exp.Left, parts="this expression")(
-    lambda b, node: call("substr", b.bind(node.this), _ONE, b.bind(node.expression))
+    lambda b, node: call("substr", text_in_spark(b, b.bind(node.this)), _ONE, b.bind(node.expression))
 )
 
 

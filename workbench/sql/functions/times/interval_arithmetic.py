@@ -262,10 +262,11 @@ def interval_value(b: ExpressionBinder, parts: Sequence[IntervalPart], node: exp
     type_ = MONTHS if parts[0].counts == "months" else INTERVAL
     numbers = [call("*", part.many, Constant(_SIZES[part.counts], INTEGER)) for part in parts]
     result = _counted(reduce(lambda left, right: call("+", left, right), numbers), type_)
-    number = counted_number(result)
-    is_least = isinstance(number, Constant) and number.value == -(2**63)  # which NumPy takes for NULL
-    if is_least or (coercion.is_null(result) and not any(coercion.is_null(part.many) for part in parts)):
-        raise b.source.error("an interval that is too long", node)
+    numbers_of = [(part.many.value, part.counts) for part in parts if isinstance(part.many, Constant)]
+    exact = [number * _SIZES[counts] for number, counts in numbers_of if isinstance(number, int)]
+    is_beyond = len(exact) == len(parts) and abs(sum(exact)) >= 2**63  # the least number NumPy takes for NULL
+    if is_beyond or (coercion.is_null(result) and not any(coercion.is_null(part.many) for part in parts)):
+        raise b.source.error("an interval that is too long", node, "it has up to 292,000 years here")
     return result
 
 
