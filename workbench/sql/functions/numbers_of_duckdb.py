@@ -6,6 +6,7 @@ ADD(a, b)   DIVIDE(a, b)   FMOD(x, y)   FDIV(x, y)   TRUNC(x, n)   BINOM(n, k)  
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 
 from sqlglot import exp
 
@@ -17,7 +18,7 @@ from workbench.sql.functions.declaration import function
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, reads_name
 from workbench.sql.syntax.dialects import ONLY_DUCKDB
 
-_HIGHEST = 2**63 - 1
+_HIGHEST = 10**38 - 1
 _MOST_DIGITS = 300
 _OPERATORS: dict[str, type[exp.Binary]] = {
     "add": exp.Add, "subtract": exp.Sub, "multiply": exp.Mul, "divide": exp.IntDiv,
@@ -36,8 +37,8 @@ def _truncated(value: float, digits: int = 0) -> float:
     return math.copysign(whole / scale if digits > 0 else whole * scale, value)
 
 
-def _binomial(number: int, taken: int) -> int | None:
-    """NULL where DuckDB has an error, and beyond 64 bits."""
+def _binomial(number: int, taken: int) -> Decimal | None:
+    """NULL where DuckDB has an error, and beyond 38 digits."""
     if number < 0 or taken < 0:
         return None
     found = 0 if taken > number else 1
@@ -45,7 +46,7 @@ def _binomial(number: int, taken: int) -> int | None:
         found = found * (number - place + 1) // place
         if found > _HIGHEST:
             return None
-    return found
+    return Decimal(found)
 
 
 @reads_call(*_OPERATORS, dialects=ONLY_DUCKDB)
@@ -86,7 +87,7 @@ def constant_or_null(b: ExpressionBinder, arguments: list[Expression]) -> Expres
 
 DECLARED = [
     function("trunc_in_duckdb(double[, integer]): double", python=_truncated, inner=True),
-    function("binom(integer, integer): integer", python=_binomial, names="binom", dialects=ONLY_DUCKDB,
+    function("binom(integer, integer): decimal(38,0)", python=_binomial, names="binom", dialects=ONLY_DUCKDB,
              help="binom(n, k) Returns how many ways there are to take k of n.", example="SELECT binom(5, 2) → 10"),
     function("signbit(double): boolean", python=lambda value: math.copysign(1.0, value) < 0, names="signbit",
              dialects=ONLY_DUCKDB, help="signbit(x) Returns whether the sign of x is minus, also of -0.0.",
