@@ -137,13 +137,17 @@ def ratio(functions: dict[str, Dear], queries: Sequence[Asked], sharing: bool) -
 @pytest.fixture
 def by_cost(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, Dear]], None]:
     """A clock by which a call takes what it costs."""
-    costs, real = dict[str, float](), CalledFunction._attempt
+    costs = dict[str, float]()
 
-    def attempt(self: CalledFunction, columns: Sequence[pa.Array]) -> Attempt:
-        made = real(self, columns)
-        return replace(made, seconds=made.calls * costs[self._name.partition("@")[0]])
+    def priced(call: Callable[..., Attempt]) -> Callable[..., Attempt]:
+        def attempt(self: CalledFunction, *columns: pa.Array) -> Attempt:
+            made = call(self, *columns)
+            return replace(made, seconds=made.calls * costs[self._name.partition("@")[0]])
 
-    monkeypatch.setattr(CalledFunction, "_attempt", attempt)
+        return attempt
+
+    for name in ("attempt", "told"):
+        monkeypatch.setattr(CalledFunction, name, priced(getattr(CalledFunction, name)))
     return lambda functions: costs.update({name: function.cost for name, function in functions.items()})
 
 
