@@ -46,10 +46,6 @@ T = TypeVar("T")
 
 _TESTS = "tests"
 """The role of the input with what is known of a tree's tests."""
-
-_ROWS = "rows"
-"""The role of jobs that compute the rows of trees."""
-
 _NAMED = 4
 """Operators, and queries of each, that Spark's pages name."""
 
@@ -345,7 +341,7 @@ class Runner:
         self,
         jobs: Mapping[str, Job],
         expected: Mapping[str, float],
-        role: str = _ROWS,
+        role: str = "rows",
         inputs: Iterable[JobInput] | None = None,
     ) -> tuple[list[str], str]:
         """The answers of jobs of some trees by one job of Spark, and its token.
@@ -357,23 +353,22 @@ class Runner:
             inputs: of the jobs; those of their trees unless given.
         """
         PACKING.seal()  # workers read the rows that wait for it
-        if inputs is None:
-            inputs = (own for tree in jobs for own in self._inputs.get(tree, {}).values())
-        text, token = inputs_of_job(inputs)
-        shared = shared_text(self._folder, self.limits.bytes_fetched_from_store)
-        sent = {INPUT: text, DESCRIPTION: self._description(jobs, role), SHARED: shared}
+        of_trees = (own for tree in jobs for own in self._inputs.get(tree, {}).values())
+        text, token = inputs_of_job(of_trees if inputs is None else inputs)
+        sent = {INPUT: text, DESCRIPTION: self._description(jobs, role)}
+        sent[SHARED] = shared_text(self._folder, self.limits.bytes_fetched_from_store)
         answers = self.jobs.run(list(jobs.values()), [expected[tree] for tree in jobs], sent)
         for tree, job in jobs.items():
             if isinstance(job, StepJob) and (file := job.written) is not None:
-                before = self._steps.get(f"{tree} {role}")
-                self._steps[f"{tree} {role}"] = file
-                if before is not None and before != file:
+                before = self._steps.setdefault(f"{tree} {role}", file)
+                if before != file:
+                    self._steps[f"{tree} {role}"] = file
                     _remove_step(before)
         return answers, token
 
     def _description(self, trees: Iterable[str], role: str) -> str:
         """What Spark's pages say of a job: when it runs, and which roots it computes for which queries."""
-        if role != _ROWS:
+        if role != "rows":
             return f"{self.doing}, {role}: {first_texts([*trees], '; ')}"
         roots = [root for tree in trees for root in self._roots.get(tree, ())]
         operators = [f"{root} for {first_texts(self.served.get(root, ()), ', ')}" for root in roots]
