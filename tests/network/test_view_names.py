@@ -80,7 +80,7 @@ def test_the_costs_of_a_query_say_the_columns_of_views() -> None:
 @pytest.mark.parametrize(("name", "conditions"), [
     ("by_ip", ["WHERE agent LIKE 'bot%'", "WHERE n > 0"]), ("heavy", ["WHERE bytes > 500", "WHERE n > 0"]),
     ("busy", ["HAVING MAX(bytes) >= 6", "WHERE n > 0"]),
-    ("pairs", ["WHERE log.agent <> log.agent", "WHERE log.ip = log.ip"]),
+    ("pairs", ["WHERE log_2.agent <> log_1.agent", "WHERE log_2.ip = log_1.ip"]),
 ])  # fmt: skip
 def test_why_not_says_the_columns_of_views_and_finds_the_nodes(name: str, conditions: list[str]) -> None:
     query, (network, _) = bound(TEXTS[name], VIEWS).named(name)[name], planned(UNNAMED)

@@ -97,6 +97,8 @@ def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
     type_ = _type(b, to)
     value = b.bind(node.this)
     if value.type.json and type_ != STRING:
+        if not b.rules.json_keys_as_they_are:
+            b.source.refuse(f"a cast of JSON to {type_}", node, "cast the text of it, as in (j->>'a')::int")
         value = call("json_text_in_duckdb", value, Constant("$", STRING))
     length = node.args["to"].expressions
     if value.type == TIME:

@@ -115,7 +115,7 @@ def right(b: ExpressionBinder, node: exp.Right) -> Expression:
     return call("right", text_in_spark(b, text), count)
 
 
-@reads(exp.SplitPart, parts="this delimiter part_index", dialects=SPARK_FAMILY | ONLY_DUCKDB)
+@reads(exp.SplitPart, parts="this delimiter part_index", dialects=SPARK_FAMILY)
 def split_part(b: ExpressionBinder, node: exp.SplitPart) -> Expression:
     """SPLIT_PART(text, separator, n), counted from 1."""
     separator = node.args.get("delimiter")
