@@ -64,7 +64,8 @@ class ArgusMagics(Magics):
         else:
             name, _, rest = line.strip().partition(" ")
             current = self.context.current
-            self._run(find_command(name, () if current is None else current.queries), rest)
+            queries = () if current is None or current.closed else current.queries
+            self._run(find_command(name, queries), rest)
 
     def _run(self, command: Command, line: str, cell: str | None = None) -> None:
         wants_help = {"--help", "-h"} & set(line.split())

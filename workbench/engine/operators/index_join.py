@@ -69,7 +69,7 @@ class IndexJoin:
     def count(self, task: TaskInput) -> int:
         """How many candidate pairs a task has, whatever node their rows belong to."""
         pairs = 0
-        for change, others, changed in _halves(task):
+        for change, others, changed in _halves(task, self._first):
             pairs += sum(lookup.count(others) for lookup in self._lookups(self.paths, change, changed, task))
         for semijoin in self.semijoins if task.task == 0 else ():
             pairs += sum(segment.rows for segment in task.inputs[semijoin.side].change)
@@ -83,7 +83,7 @@ class IndexJoin:
             arrays: the changed rows of the side with ``places``, where they are not read here. The other side, of
                 places, has changed only where there were no arrays before.
         """
-        for change, others, changed in _halves(task):
+        for change, others, changed in _halves(task, self._first):
             if arrays is not None and self.places is not None and changed != self.places.side:
                 continue
             for lookup in self._lookups(self.paths, change, changed, task, arrays):
@@ -114,6 +114,11 @@ class IndexJoin:
                 waiting = []
         if waiting:
             yield pa.concat_batches(waiting)
+
+    @property
+    def _first(self) -> int:
+        """The side whose changed rows meet those of the other side: that of arrays, since places find no arrays."""
+        return 0 if self.places is None else self.places.side
 
     @property
     def _paired(self) -> tuple[Scan, Scan]:

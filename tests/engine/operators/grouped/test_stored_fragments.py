@@ -204,7 +204,7 @@ def test_no_rows_are_no_fragments(tmp_path: Path) -> None:
     assert list(StoredFragments(plan, (scan,)).of(job_input.read())) == []
 
 
-BY_SPARK = Call("factorial", (COLUMNS["n"],), INTEGER)
+BY_SPARK = Call("soundex", (COLUMNS["k"],), STRING)
 
 
 @pytest.mark.parametrize(
