@@ -160,6 +160,7 @@ class SessionStreams:
                     copied, columns = read_as_times(time, columns or {}, copied)
                     asked = {} if corrections is None else corrections.asked
                     live.declare({**declared_types(columns), **asked})
+                    copied = OpenedSource(live.schema, iter(()), live.inferred, copied.notes)
                 log = ingest(
                     name,
                     copied,
