@@ -74,7 +74,7 @@ def infer(predicates: PredSet) -> PredSet:
         >>> a, b, k = Column("x", STRING), Column("y", STRING, 1), Constant("k", STRING)
         >>> given = [Literal(a, Operator.EQ, b), Literal(a, Operator.EQ, k)]
         >>> str(infer(pred_set(or_pred([x]) for x in given)))
-        "1:y = 'k' and 1:y = x and x = 'k'"
+        "1:y = 'k' and x = 'k' and x = 1:y"
     """
     given = [test for p in predicates if (test := _test(p)) is not None]
     links = [link for p in predicates for link in _links(p)]

@@ -76,7 +76,8 @@ def choose_inputs(draft: Draft, id_: NodeId) -> None:
 
 
 def _over_branches_of(draft: Draft, node: SetOperation) -> list[NodeId]:
-    return [id_ for branch in node.branches for id_ in draft.catalog.set_operations_reading(branch.read)]
+    reads = dict.fromkeys(branch.read for branch in node.branches)  # rows of VALUES are branches of one
+    return [id_ for read in reads for id_ in draft.catalog.set_operations_reading(read)]
 
 
 def _choose(draft: Draft, node: SetOperation) -> None:

@@ -156,7 +156,7 @@ def with_plain_aggregates(tree: exp.Expr) -> exp.Expr:
         name = node.name.lower() if isinstance(node, exp.Anonymous) else ""
         given = node.expressions
         match node:
-            case exp.Quantile(this=value, args={"quantile": share}):
+            case exp.Quantile(this=value, args={"quantile": share}) if type(node) is exp.Quantile:
                 _put(node, exp.PercentileDisc(this=value.copy(), expression=share.copy()))
             case exp.Anonymous() if name in _SUMS and len(given) == 1:
                 _put(node, _SUMS[name](this=exp.cast(given[0].copy(), exp.DType.DOUBLE)))
