@@ -101,7 +101,7 @@ ELSEWHERE = {
     "json_of_group": "Returns a JSON array of a list, as JSON_AGG has it.",
     "least_common_multiple": "Returns the least common multiple.",
     "list_entropy": "Returns the entropy of the elements.",
-    "list_has_all": "Returns whether the list has all elements of another.",
+    **dict.fromkeys(("list_has_all", "array_has_all"), "Returns whether the list has all elements of another."),
     "list_histogram": "Returns how often each element is in the list.",
     "list_mode": "Returns the element that is in the list most often, of several the smallest.",
     "list_resize": "Returns the list with that many elements, NULLs or a value at its end.",
