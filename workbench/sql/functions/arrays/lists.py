@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from workbench.sql.algebra.coercion import empty_array, is_null
+from workbench.sql.algebra.coercion import TypeClash, empty_array, is_null
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import DOUBLE, INTEGER, MAX_PRECISION, STRING, Kind, array_of, decimal
 from workbench.sql.functions.arrays.arrays import element_of
@@ -284,7 +284,12 @@ def concatenated(b: ExpressionBinder, node: exp.ArrayConcat) -> Expression:
     return _chained(b.parts(node, "this", "expressions"))
 
 
-reads_name("list_cat", "array_cat", dialects=ONLY_DUCKDB)(lambda b, arguments: _chained(arguments))
+@reads_name("list_cat", "array_cat", dialects=ONLY_DUCKDB)
+def concatenated_by_name(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """LIST_CAT(n, m, …), which is LIST_CONCAT."""
+    if not arguments:
+        raise TypeClash("LIST_CAT takes arrays", hint="as in LIST_CAT(a, b)")
+    return _chained(arguments)
 
 
 def _chained(arrays: list[Expression]) -> Expression:
