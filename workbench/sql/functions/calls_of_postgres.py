@@ -164,7 +164,7 @@ def reversed_(b: ExpressionBinder, node: exp.Reverse) -> Expression:
 @reads(exp.SplitPart, parts="this delimiter part_index", dialects=ONLY_POSTGRES)
 def part(b: ExpressionBinder, node: exp.SplitPart) -> Expression:
     """SPLIT_PART(s, separator, n)."""
-    separator, place = node.args["delimiter"], node.args["part_index"]
+    separator, place = node.args.get("delimiter"), node.args.get("part_index")
     is_plain = isinstance(separator, exp.Literal) and bool(separator.name) and isinstance(place, exp.Literal)
     name = "split_part" if is_plain and place.name != "0" else "split_part_in_postgres"
     return call(name, *b.parts(node, "this", "delimiter", "part_index"))
