@@ -165,8 +165,9 @@ def reversed_(b: ExpressionBinder, node: exp.Reverse) -> Expression:
 def part(b: ExpressionBinder, node: exp.SplitPart) -> Expression:
     """SPLIT_PART(s, separator, n)."""
     separator, place = node.args.get("delimiter"), node.args.get("part_index")
-    is_plain = isinstance(separator, exp.Literal) and bool(separator.name) and isinstance(place, exp.Literal)
-    name = "split_part" if is_plain and place.name != "0" else "split_part_in_postgres"
+    is_plain = isinstance(separator, exp.Literal) and bool(separator.name)
+    counted = isinstance(place, exp.Literal) and place.name != "0"
+    name = "split_part" if is_plain and counted else "split_part_in_postgres"
     return call(name, *b.parts(node, "this", "delimiter", "part_index"))
 
 
