@@ -20,11 +20,25 @@ REASON = f"a recursive query has rows after {STEPS} steps"
 
 
 def test_a_query_runs_until_a_path_is_too_long(in_process: InProcess) -> None:
+    check_longest_path(in_process, REACHED, Limits(steps_per_recursion=STEPS))
+
+
+@pytest.mark.parametrize("tested", ["", " WHERE SOUNDEX(STRING(b)) <> 'x'"])
+def test_workers_of_spark_give_up_as_this_process_does(spark: SparkSession, tested: str) -> None:
+    """Of many rows they follow the steps, each with rows of its own; what Spark tests, other workers write."""
+    text = REACHED.replace(" FROM p GROUP", f" FROM p{tested} GROUP")
+    check_longest_path(
+        spark, text, Limits(steps_per_recursion=STEPS, rows_hydrated_in_process=0, rows_stepped_in_process=0)
+    )
+
+
+def check_longest_path(spark: SparkSession | InProcess, text: str, limits: Limits) -> None:
+    """A path grows by a step more than there may be: its query stops, and no other."""
     line = pd.DataFrame({"a": range(STEPS + 1), "b": range(1, STEPS + 2)})
-    with Session(in_process, limits=Limits(steps_per_recursion=STEPS)) as session:
+    with Session(spark, limits=limits) as session:
         session.add_stream("edges", line, history=STEPS, batch=1)
-        reached = session.register(REACHED.format(0), name="reached")
-        later = session.register(REACHED.format(1), name="later")
+        reached = session.register(text.format(0), name="reached")
+        later = session.register(text.format(1), name="later")
         assert dict(reached.result().values) == {a: STEPS - a for a in range(STEPS)}
         session.run(1)
         assert (reached.status, later.status) == (REASON, "active")
@@ -32,7 +46,7 @@ def test_a_query_runs_until_a_path_is_too_long(in_process: InProcess) -> None:
         with pytest.raises(QueryError, match=REASON):
             reached.result()
         with pytest.raises(EngineError, match=REASON) as caught:
-            session.register(REACHED.format(-1), name="late")
+            session.register(text.format(-1), name="late")
         assert "UNION" in str(caught.value.hint)
         assert [*session.queries] == ["reached", "later"]
 
@@ -83,21 +97,3 @@ def test_a_bridge_that_is_cut_takes_what_lay_behind_it(in_process: InProcess) ->
         assert not len(reached.result())
         session.run(2)
         assert sorted(reached.result()["x"]) == [9]
-
-
-@pytest.mark.parametrize("tested", ["", " WHERE SOUNDEX(STRING(b)) <> 'x'"])
-def test_workers_of_spark_give_up_as_this_process_does(spark: SparkSession, tested: str) -> None:
-    """Of many rows they follow the steps, each with rows of its own; what Spark tests, other workers write."""
-    text = REACHED.replace(" FROM p GROUP", f" FROM p{tested} GROUP")
-    line = pd.DataFrame({"a": range(STEPS + 1), "b": range(1, STEPS + 2)})
-    limits = Limits(steps_per_recursion=STEPS, rows_hydrated_in_process=0, rows_stepped_in_process=0)
-    with Session(spark, limits=limits) as session:
-        session.add_stream("edges", line, history=STEPS, batch=1)
-        reached = session.register(text.format(0), name="reached")
-        later = session.register(text.format(1), name="later")
-        assert dict(reached.result().values) == {a: STEPS - a for a in range(STEPS)}
-        session.run(1)
-        assert (reached.status, later.status) == (REASON, "active")
-        assert dict(later.result().values)[1] == STEPS
-        with pytest.raises(EngineError, match=REASON):
-            session.register(text.format(-1), name="late")

@@ -101,9 +101,9 @@ def log_rows(
     logging = {name: _Logging.of(streams[name], rows, batch, clock, name) for name, rows in arriving.items()}
     steps = {each.relation.folder.name: step for each in logging.values() if (step := each.by_tasks(runner))}
     answers = run_side_steps(runner, steps, "log") if steps else {}
-    written = {name: each.written(answers.get(each.relation.folder.name)) for name, each in logging.items()}
-    deltas = {name: Delta(run) for name, (run, _) in written.items() if run}
-    return deltas, {name: brought for name, (_, brought) in written.items()}
+    logged = {name: each.log(answers.get(each.relation.folder.name)) for name, each in logging.items()}
+    deltas = {name: Delta(run) for name, (run, _) in logged.items() if run}
+    return deltas, {name: brought for name, (_, brought) in logged.items()}
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class _Logging:
         told = [{**told_of(log, share), "before": number} for share, number in zip(shares, before, strict=False)]
         return SideStep(self.relation.folder.name, self.work, TaskInput(self.batch, given=told), len(told))
 
-    def written(self, answers: Sequence[Mapping[str, Any]] | None) -> tuple[Run, Brought]:
+    def log(self, answers: Sequence[Mapping[str, Any]] | None) -> tuple[Run, Brought]:
         """What tasks have written, or this process writes now."""
         if answers is None:
             return self.work.write(self.rows.tables(), self.batch, self.before, self.relation.jobs.limits)

@@ -221,7 +221,7 @@ def points_of(rows: pd.DataFrame, columns: ChartColumns) -> list[dict[str, Any]]
     names = [] if times is not None else list(column)
     labels = _labels(names) if times is None else _time_labels(times)
     if columns.named and columns.by is None:
-        labels = _told_apart(labels, rows, columns)
+        labels = _distinct_names(labels, rows, columns)
     points = [
         {"x": place, "label": label, "y": number}
         for place, label, number in zip(_places(names, labels, columns, times), labels, numbers, strict=True)
@@ -233,7 +233,7 @@ def points_of(rows: pd.DataFrame, columns: ChartColumns) -> list[dict[str, Any]]
     return points
 
 
-def _told_apart(labels: list[str], rows: pd.DataFrame, columns: ChartColumns) -> list[str]:
+def _distinct_names(labels: list[str], rows: pd.DataFrame, columns: ChartColumns) -> list[str]:
     """The names of bars; where rows have one name, with their other names or a number: their bars would be one."""
     if len({*labels}) == len(labels):
         return labels

@@ -34,7 +34,6 @@ _MOST_FACTORIAL = 33
 """The factorial of the next number has more than 38 digits."""
 _MOST_PARTS, _MOST_WIDTH = 100, 1_000_000
 _PART = re.compile(r"%(?:%|(?:([0-9]+)\$)?(-*)([0-9]*)([sIL]))")
-_HIGHEST = 2**63 - 1
 
 
 # ---- texts -----------------------------------------------------------------------------------------------------------
@@ -117,10 +116,12 @@ def _parts(pattern: str) -> tuple[str | tuple[int, int, str], ...] | None:
 def _formatted(pattern: str, *values: str | None) -> str | None:
     parts = _parts(pattern)
     assert parts is not None
-    return "".join(part if isinstance(part, str) else _written(values[part[0]], part[1], part[2]) for part in parts)
+    return "".join(
+        part if isinstance(part, str) else _format_value(values[part[0]], part[1], part[2]) for part in parts
+    )
 
 
-def _written(value: str | None, width: int, letter: str) -> str:
+def _format_value(value: str | None, width: int, letter: str) -> str:
     text = value or "" if letter == "s" else "NULL" if value is None else _quoted(value)
     return text.rjust(width) if width > 0 else text.ljust(-width)
 
@@ -223,16 +224,6 @@ def _in_bits(number: int, bits: int) -> str:
     return f"{number % 2**bits:x}"
 
 
-def _divisor(one: int, other: int) -> int | None:
-    found = math.gcd(one, other)
-    return found if found <= _HIGHEST else None
-
-
-def _multiple(one: int, other: int) -> int | None:
-    found = math.lcm(one, other)
-    return found if found <= _HIGHEST else None
-
-
 def _bucket(value: float | Decimal, low: float | Decimal, high: float | Decimal, count: int) -> int | None:
     """The number of the bucket of a value; 0 before the first one, one more than there are behind the last one.
 
@@ -323,7 +314,7 @@ def _of_two_integers(name: str) -> Callable[[ExpressionBinder, list[Expression]]
         if any(value.type.kind is not Kind.INTEGER and not is_null(value) for value in arguments):
             raise TypeClash(f"{name.upper()} takes whole numbers", hint=f"{name.upper()}(n::bigint, k::bigint)")
         bits = max(map(_bits, arguments))
-        result = call(f"{name}_in_postgres", *arguments)
+        result = call(name, *arguments)
         return result if bits == 64 else within(result, integer(bits))
 
     return bind
@@ -343,6 +334,19 @@ def factorial(b: ExpressionBinder, node: exp.Factorial) -> Expression:
 def inverse_hyperbolic(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """ASINH(x), ACOSH(x) and ATANH(x), as C computes them."""
     return call(f"{type(node).__name__.lower()}_in_postgres", b.bind(node.this))
+
+
+def _least_scale(value: Decimal) -> int:
+    """The digits behind the point, without zeros at the end; ``Decimal.normalize`` would round to 28 digits.
+
+    Example:
+        >>> _least_scale(Decimal("0.1234567890123456789012345678901000")), _least_scale(Decimal("120"))
+        (31, 0)
+    """
+    _, digits, exponent = value.as_tuple()
+    assert isinstance(exponent, int)
+    zeros = next((at for at, digit in enumerate(reversed(digits)) if digit), -exponent)
+    return max(0, -exponent - zeros)
 
 
 def _atanh(x: float) -> float | None:
@@ -369,9 +373,7 @@ DECLARED = [
     function("bucket_of_thresholds(value, array): integer", rule=lambda arguments: (arguments, INTEGER),
              python=_threshold, inner=True),
     function("least_scale(value): integer", rule=lambda arguments: (arguments, INTEGER), inner=True,
-             python=lambda value: max(0, -int(value.normalize().as_tuple().exponent))),
-    function("gcd_in_postgres(integer, integer): integer", python=_divisor, inner=True),
-    function("lcm_in_postgres(integer, integer): integer", python=_multiple, inner=True),
+             python=_least_scale),
     function("factorial_in_postgres(integer): decimal(38,0)", inner=True,
              python=lambda n: Decimal(math.factorial(n)) if 0 <= n <= _MOST_FACTORIAL else None),
     function("asinh_in_postgres(double): double", python=math.asinh, inner=True),

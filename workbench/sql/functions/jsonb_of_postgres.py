@@ -168,7 +168,8 @@ def _changed(value: Any, path: list[str], change: Callable[[Any, str], Any]) -> 
 def _at_path(value: Any, path: list[str | None], change: Callable[[Any, str], Any]) -> Any:
     if not path or not isinstance(value, (dict, list)):
         return value if isinstance(value, (dict, list)) else _Absent
-    return _Absent if None in path else _changed(value, path, change)  # type: ignore[arg-type]
+    steps = [step for step in path if step is not None]
+    return _changed(value, steps, change) if len(steps) == len(path) else _Absent
 
 
 def _without_path(value: Any, path: list[str | None]) -> Any:
@@ -273,17 +274,17 @@ def less_path(b: ExpressionBinder, node: exp.JSONBDeleteAtPath) -> Expression:
     return call("jsonb_without_path", jsonb(b.bind(node.this)), _path(b, node.expression))
 
 
-def _of_written(write: Callable[[ExpressionBinder, list[Expression]], Expression]) -> Callable[..., Expression]:
+def _as_jsonb(write: Callable[[ExpressionBinder, list[Expression]], Expression]) -> Callable[..., Expression]:
     return lambda b, arguments: jsonb(write(b, arguments))
 
 
-for _name, _takes, _written in (
+for _name, _takes, _write_json in (
     ("jsonb_build_object", None, json_of_postgres.built_object),
     ("jsonb_build_array", None, json_of_postgres.built_array),
     ("to_jsonb", 1, json_of_postgres.value_as_json),
     ("jsonb_of_group", 1, json_of_postgres.of_group),
 ):
-    reads_name(_name, takes=_takes, dialects=ONLY_POSTGRES)(_of_written(_written))
+    reads_name(_name, takes=_takes, dialects=ONLY_POSTGRES)(_as_jsonb(_write_json))
 for _name in ("jsonb_strip_nulls", "jsonb_pretty"):
     reads_name(_name, takes=1, dialects=ONLY_POSTGRES)(
         lambda b, arguments, name=_name: call(f"{name}_of", jsonb(arguments[0]))

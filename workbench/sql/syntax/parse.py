@@ -17,7 +17,7 @@ from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.dialects import DIALECTS
 from workbench.sql.syntax.arguments import DroppedArgumentError, parser_of
 from workbench.sql.syntax.limits import refuse_height, refuse_nesting
-from workbench.sql.syntax.shorthands import as_written_out, with_made_aggregates
+from workbench.sql.syntax.shorthands import as_written_out, with_derived_aggregates
 from workbench.sql.syntax.source_text import SourceText
 from workbench.sql.syntax.sql_functions import SqlFunction, inlined, is_function, sql_function
 from workbench.sql.syntax.syntax_errors import dropped_argument, refuse_gaps, stumbled, syntax_error
@@ -104,7 +104,7 @@ def _parse_statement(source: SourceText, tokens: Sequence[Token]) -> exp.Expr:
     assert tree is not None
     rules = DIALECTS[source.dialect]
     tree = as_written_out(tree) if rules.has_rows else tree
-    return with_made_aggregates(tree, rules.made_aggregates) if rules.made_aggregates else tree
+    return with_derived_aggregates(tree, rules.made_aggregates) if rules.made_aggregates else tree
 
 
 def _statement(tree: exp.Expr, clause: WindowClause | None, source: SourceText) -> Statement:

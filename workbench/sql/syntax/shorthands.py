@@ -93,13 +93,13 @@ def as_written_out(tree: exp.Expr) -> exp.Expr:
     return tree
 
 
-def with_made_aggregates(tree: exp.Expr, dialect: str) -> exp.Expr:
+def with_derived_aggregates(tree: exp.Expr, dialect: str) -> exp.Expr:
     """A tree in which aggregates that are functions of the list of a group's values, or made of others, say so.
 
     Example:
         >>> import sqlglot
         >>> tree = sqlglot.parse_one("SELECT MAD(x) FILTER (WHERE x > 0) FROM t", read="duckdb")
-        >>> with_made_aggregates(tree, "duckdb").sql("duckdb")
+        >>> with_derived_aggregates(tree, "duckdb").sql("duckdb")
         'SELECT LIST_MAD(ARRAY_AGG(x) FILTER(WHERE x > 0)) FROM t'
     """
     tree = with_plain_aggregates(tree) if dialect == "duckdb" else tree

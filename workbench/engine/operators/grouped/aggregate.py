@@ -121,7 +121,7 @@ class _Aggregate:
         if not reads_stored_columns(self.grouped) or (calls and self.tasks > 1):
             frame = partial(self._fragments, job_input, scans)
             return self._planned(role, depends_on, lambda: self.runner.frame_job(frame(), step, ddl, plan))
-        over, parts = self._made_here(made, job_input, step), 0
+        over, parts = self._over_own_fragments(made, job_input, step), 0
         if self.tasks > 1:
             fragments, parts = exchanged(self.runner, self.operator, plan, made, self.tasks)
             over = OverFragments(step, fragments)
@@ -129,7 +129,7 @@ class _Aggregate:
         return self.runner.cached(plan, role, (depends_on, parts), make)
 
     @staticmethod
-    def _made_here(
+    def _over_own_fragments(
         made: StoredFragments, job_input: JobInput, step: Callable[[ArrowBatches], ArrowBatches]
     ) -> Callable[[int], ArrowBatches]:
         """The step over the fragments that its task makes itself."""

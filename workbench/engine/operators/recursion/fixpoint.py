@@ -122,9 +122,9 @@ class RecursionStep:
     def __call__(self, task: int) -> ArrowBatches:
         """The change of the rows of a task."""
         told, limits = self.job_input.read(task, self.tasks), self.job_input.limits
-        *inputs, stored = told.inputs
+        *inputs, state = told.inputs
         fixpoint = _Fixpoint(
-            self.steps, tuple(inputs), self.scans, self.of_state, stored.before, limits, self.root, task, self.tasks
+            self.steps, tuple(inputs), self.scans, self.of_state, state.before, limits, self.root, task, self.tasks
         )
         try:
             rows = fixpoint.run()
@@ -133,10 +133,10 @@ class RecursionStep:
             return
         writer, schema = SegmentWriter(self.folder, limits), Layout(self.steps.state_columns).arrow
         for counts in fixpoint.counts:
-            made = {name: key.values(counts) for name, key in self.steps.keys.items()}
-            number = pa.array(np.full(counts.num_rows, told.batch, dtype=np.int32))
-            columns_ = dict(zip(counts.schema.names, counts.columns, strict=True))
-            writer.add(conform(pa.RecordBatch.from_pydict({**columns_, **made, BATCH: number}), schema))
+            stored = dict(zip(counts.schema.names, counts.columns, strict=True))
+            stored |= {name: key.values(counts) for name, key in self.steps.keys.items()}
+            stored[BATCH] = pa.array(np.full(counts.num_rows, told.batch, dtype=np.int32))
+            writer.add(conform(pa.RecordBatch.from_pydict(stored), schema))
         hand_over_state(self.tree, writer.close(), self.apart)
         yield from (rows.slice(at, limits.rows_handed_on) for at in range(0, rows.num_rows, limits.rows_handed_on))
 

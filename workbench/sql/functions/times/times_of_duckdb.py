@@ -27,7 +27,7 @@ _JULIAN_1970 = 2_440_588
 _THOUSAND = Constant(1_000, INTEGER)
 
 
-def _made(year: int, month: int, day: int, hour: int, minute: int, second: float) -> int | None:
+def _micros_of_parts(year: int, month: int, day: int, hour: int, minute: int, second: float) -> int | None:
     """Microseconds since 1970; NULL where DuckDB has an error, and beyond the years of four digits."""
     try:
         whole = int(second)
@@ -85,7 +85,7 @@ def _stretch_of_months(days: int, months: int) -> int:
 
 
 @reads(exp.TimestampFromParts, parts="year month day hour min sec", dialects=ONLY_DUCKDB)
-def made(b: ExpressionBinder, node: exp.TimestampFromParts) -> Expression:
+def timestamp_of_parts(b: ExpressionBinder, node: exp.TimestampFromParts) -> Expression:
     """MAKE_TIMESTAMP(year, month, day, hour, minute, second)."""
     return call("made_timestamp", *b.parts(node, "year", "month", "day", "hour", "min", "sec"))
 
@@ -143,7 +143,7 @@ def nanosecond(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
 
 
 DECLARED = [
-    function("made_timestamp(integer, integer, integer, integer, integer, double): timestamp", python=_made,
+    function("made_timestamp(integer, integer, integer, integer, integer, double): timestamp", python=_micros_of_parts,
              inner=True),
     function("months_between_in_duckdb(timestamp, timestamp): integer", python=_months_between, inner=True),
     function("stretch_of_months(date, integer): date", python=_stretch_of_months, inner=True),

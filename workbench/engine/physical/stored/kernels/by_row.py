@@ -96,7 +96,7 @@ def _signed(bits: int) -> int:
     return bits - 2**64 if bits & 2**63 else bits
 
 
-def _moved(move: Callable[[int, int], int]) -> Callable[[int, int], int | None]:
+def _shifted(move: Callable[[int, int], int]) -> Callable[[int, int], int | None]:
     """A number whose bits are moved, by the last six bits of another."""
     return lambda number, by: None if by not in _INT else _signed(move(number, by % 64) & _MASK)
 
@@ -167,9 +167,9 @@ _BY_ROW: dict[str, Callable[..., Any]] = {
     "bit_not": lambda number: ~number,
     "bit_count": lambda number: (number & _MASK).bit_count(),
     "getbit": lambda number, at: number >> at & 1 if 0 <= at < 64 else None,
-    "shiftleft": _moved(lambda number, by: number << by),
-    "shiftright": _moved(lambda number, by: number >> by),
-    "shiftrightunsigned": _moved(lambda number, by: (number & _MASK) >> by),
+    "shiftleft": _shifted(lambda number, by: number << by),
+    "shiftright": _shifted(lambda number, by: number >> by),
+    "shiftrightunsigned": _shifted(lambda number, by: (number & _MASK) >> by),
     "factorial": _factorial,
     "make_date": _make_date,
     "dayname": lambda days: _DAYS[(days + 3) % 7],
