@@ -13,9 +13,10 @@ from typing import assert_never
 from workbench.engine.operators.analytic.job import analytic_job
 from workbench.engine.operators.grouped.aggregate import aggregate_job
 from workbench.engine.operators.join import join_job
-from workbench.engine.operators.operator_input import OperatorInput, Prepared
+from workbench.engine.operators.operator_input import Exchange, OperatorInput, Prepared
 from workbench.engine.operators.recursion.fixpoint import recursion_job
 from workbench.engine.operators.runner import Runner
+from workbench.engine.operators.side_steps import run_side_steps
 from workbench.engine.operators.union_all import union_job
 from workbench.engine.operators.window import window_job
 from workbench.engine.physical.plans import (
@@ -28,6 +29,7 @@ from workbench.engine.physical.plans import (
     UnionPlan,
     WindowPlan,
 )
+from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.relation import Delta
 
 
@@ -53,7 +55,7 @@ def hydrated(runner: Runner, plan: TreePlan, small: bool, prepared: Callable[[bo
     operator = prepared(small)
     if operator.job is None:
         return operator.deltas(None)
-    if small:
+    if small and not isinstance(operator.job, Exchange):
         delta = runner.run_here(plan.name, operator.job, runner.limits.milliseconds_hydrated_in_process)
         if delta is not None:
             return operator.deltas(delta)
@@ -88,7 +90,15 @@ def _prepared(runner: Runner, operator: OperatorInput) -> Prepared:
 
 
 def run_prepared(runner: Runner, prepared: Mapping[str, Prepared]) -> dict[str, tuple[Delta, Delta]]:
-    """The changes of some trees, and of their states, by one job of Spark at most."""
-    jobs = {name: each.job for name, each in prepared.items() if each.job is not None}
+    """The changes of some trees, and of their states: one job of Spark at most, and before it one for all exchanges."""
+    jobs = _after_exchanges(runner, {name: each.job for name, each in prepared.items() if each.job is not None})
     deltas = runner.run(jobs, [name for name in jobs if prepared[name].small])
     return {name: each.deltas(deltas.get(name)) for name, each in prepared.items()}
+
+
+def _after_exchanges(runner: Runner, jobs: Mapping[str, Job | Exchange]) -> dict[str, Job]:
+    """The jobs of some trees, after what goes before them."""
+    first = {name: job for name, job in jobs.items() if isinstance(job, Exchange)}
+    steps = {name: exchange.step for name, exchange in first.items()}
+    answers = run_side_steps(runner, steps, "exchange") if steps else {}
+    return {name: job.job(answers[name]) if isinstance(job, Exchange) else job for name, job in jobs.items()}

@@ -27,8 +27,8 @@ from pyspark.sql import DataFrame
 
 from workbench.arrow.nested import texts_read_once
 from workbench.arrow.types import Mask
-from workbench.engine.operators.operator_input import TooMuchWork
 from workbench.engine.operators.state_files import StateFiles, state_files
+from workbench.engine.operators.too_much_work import TooMuchWork
 from workbench.engine.physical.filters.grouped_filter import GroupedFilter
 from workbench.engine.physical.filters.learnt import Learnt
 from workbench.engine.physical.stored.values import Computed

@@ -17,8 +17,9 @@ from dataclasses import replace
 import pyarrow as pa
 
 from workbench.engine.operators.index_join import IndexJoin
-from workbench.engine.operators.operator_input import OperatorInput, ParentRows, TooMuchWork
+from workbench.engine.operators.operator_input import OperatorInput, ParentRows
 from workbench.engine.operators.runner import Runner
+from workbench.engine.operators.too_much_work import TooMuchWork
 from workbench.engine.physical.access_paths import EVERY_PAIR
 from workbench.engine.physical.array_places import PLACE, array_places
 from workbench.engine.physical.filters.guards import by_cost

@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
+from workbench.engine.operators.side_steps import SideStep
 from workbench.engine.physical.plans import TreePlan
 from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.job_input import InputRows
 from workbench.engine.storage.relation import NO_CHANGE, Delta, Relation
 from workbench.engine.storage.segments import Segment
-from workbench.errors import EngineError
-from workbench.network.nodes import NodeId
 from workbench.sql.windows.stream_time import EventTimeVector
-
-
-class TooMuchWork(EngineError):
-    """An operator would take too long, or too much memory, in a batch.
-
-    Attributes:
-        root: of the operator.
-        reason: what its queries are told.
-    """
-
-    def __init__(self, root: NodeId, reason: str, hint: str | None = None) -> None:
-        self.root, self.reason = root, reason
-        super().__init__(reason, hint=hint)
 
 
 @dataclass(frozen=True)
@@ -116,16 +103,29 @@ class OperatorInput:
 
 
 @dataclass(frozen=True)
+class Exchange:
+    """What tasks do of an operator before its job, which follows from their answers.
+
+    Attributes:
+        step: writes the rows of each part of the keys.
+        job: the operator's, from the answers of the step's tasks in the order of these.
+    """
+
+    step: SideStep
+    job: Callable[[list[Any]], Job]
+
+
+@dataclass(frozen=True)
 class Prepared:
     """An operator that is ready to be run.
 
     Attributes:
-        job: ``None`` where nothing is left to be done.
+        job: ``None`` where nothing is left to be done; the exchange comes first where there is one.
         rows: the change of the tree's rows, where no job is needed.
         small: whether the change of what it reads is small enough for this process (``Runner.is_small``).
     """
 
-    job: Job | None
+    job: Job | Exchange | None
     rows: Delta = NO_CHANGE
     small: bool = False
 

@@ -18,7 +18,7 @@ from workbench.engine.operators.filter_and_write import (
     delta_of,
     filter_and_write_job,
 )
-from workbench.engine.operators.operator_input import TooMuchWork
+from workbench.engine.operators.too_much_work import TooMuchWork
 from workbench.engine.physical.plans import AggregatePlan, RecursionPlan, TreePlan
 from workbench.engine.physical.row_inputs import over_rows
 from workbench.engine.physical.stored.calls import Functions

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from workbench.engine.operators.operator_input import TooMuchWork
+from workbench.engine.operators.too_much_work import TooMuchWork
 from workbench.engine.spark.handed_over import hand_over, handed_over
 from workbench.engine.storage.segments import Segment, SegmentFields, segment_fields
 

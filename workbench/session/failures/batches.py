@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from workbench.engine.operators.operator_input import TooMuchWork
+from workbench.engine.operators.too_much_work import TooMuchWork
 from workbench.engine.reports import BatchReport
 from workbench.engine.spark.failures import OutOfMemory, SparkDied
 from workbench.errors import EngineError

@@ -22,11 +22,11 @@ from functools import partial, reduce
 
 from pyspark.sql import DataFrame
 
-from workbench.engine.operators.grouped.exchange import OverFragments, exchanged
+from workbench.engine.operators.grouped.exchange import OverFragments, exchange
 from workbench.engine.operators.grouped.recomputed import RecomputedGroups
 from workbench.engine.operators.grouped.state_update import StateUpdate, StoredGroups
 from workbench.engine.operators.grouped.stored_fragments import StoredFragments, reads_stored_columns
-from workbench.engine.operators.operator_input import OperatorInput, Prepared
+from workbench.engine.operators.operator_input import Exchange, OperatorInput, Prepared
 from workbench.engine.operators.runner import Runner, evaluated
 from workbench.engine.physical.aggregate_plan import GroupedPlan
 from workbench.engine.physical.join_keys import key_column
@@ -67,7 +67,7 @@ class _Aggregate:
         """How the operator groups."""
         return self.plan.grouped
 
-    def updates_state(self) -> Job:
+    def updates_state(self) -> Job | Exchange:
         """One job for all: it writes the change of the state, too."""
         operator, grouped, (scans, of_state, of_rows) = self.operator, self.grouped, self._read
         state = () if operator.state is None else operator.state.segments
@@ -83,7 +83,7 @@ class _Aggregate:
         update = StateUpdate(grouped, self.plan.produced, job_input, folder, read, name, apart, of_pieces)
         return self._over_fragments("update", (scans, read), job_input, scans, update, update.ddl)
 
-    def computes_anew(self, anew: GroupedPlan) -> Job:
+    def computes_anew(self, anew: GroupedPlan) -> Job | Exchange:
         """The job that computes the dirty groups from all of their rows."""
         grouped, (scans, _, own) = self.grouped, self._read
         inputs = [*self.operator.segments, self._rows_before]
@@ -114,19 +114,25 @@ class _Aggregate:
         scans: list[LineageScan],
         step: Callable[[ArrowBatches], ArrowBatches],
         ddl: str,
-    ) -> Job:
-        """The job of a step over the fragments of the change."""
+    ) -> Job | Exchange:
+        """The job of a step over the fragments of the change; several tasks exchange these first."""
         made, plan = self._stored_fragments(scans), self.plan
         calls = any(grouped.calls for grouped in (self.grouped, self.grouped.anew) if grouped is not None)
         if not reads_stored_columns(self.grouped) or (calls and self.tasks > 1):
             frame = partial(self._fragments, job_input, scans)
             return self._planned(role, depends_on, lambda: self.runner.frame_job(frame(), step, ddl, plan))
-        over, parts = self._over_own_fragments(made, job_input, step), 0
-        if self.tasks > 1:
-            fragments, parts = exchanged(self.runner, self.operator, plan, made, self.tasks)
-            over = OverFragments(step, fragments)
-        make = partial(self.runner.task_job, over, max(1, parts), ddl, plan, calls)
-        return self.runner.cached(plan, role, (depends_on, parts), make)
+
+        def job(over: Callable[[int], ArrowBatches], parts: int) -> Job:
+            make = partial(self.runner.task_job, over, max(1, parts), ddl, plan, calls)
+            return self.runner.cached(plan, role, (depends_on, parts), make)
+
+        if self.tasks == 1:
+            return job(self._over_own_fragments(made, job_input, step), 0)
+
+        def of_parts(fragments: JobInput, parts: int) -> Job:
+            return job(OverFragments(step, fragments), parts)
+
+        return exchange(self.runner, self.operator, plan, made, self.tasks, of_parts)
 
     @staticmethod
     def _over_own_fragments(

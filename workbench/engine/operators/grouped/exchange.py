@@ -16,11 +16,12 @@ import numpy as np
 import pyarrow as pa
 
 from workbench.engine.operators.grouped.stored_fragments import StoredFragments
-from workbench.engine.operators.operator_input import OperatorInput
+from workbench.engine.operators.operator_input import Exchange, OperatorInput
 from workbench.engine.operators.runner import Runner
-from workbench.engine.operators.side_steps import SideStep, run_side_steps
+from workbench.engine.operators.side_steps import SideStep
 from workbench.engine.physical.plans import AggregatePlan
 from workbench.engine.spark.arrow_tasks import ArrowBatches
+from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.indexes.key_index import key_hashes
 from workbench.engine.storage.job_input import InputRows, JobInput, TaskInput
 from workbench.engine.storage.layout import GROUPING_SET
@@ -80,10 +81,15 @@ class OverFragments:
         return self.step(open_segment(segment.path) for segment in run)
 
 
-def exchanged(
-    runner: Runner, operator: OperatorInput, plan: AggregatePlan, made: StoredFragments, tasks: int
-) -> tuple[JobInput, int]:
-    """Write the fragments of a change by their groups: the input of the tasks that read them, and how many these are.
+def exchange(
+    runner: Runner,
+    operator: OperatorInput,
+    plan: AggregatePlan,
+    made: StoredFragments,
+    tasks: int,
+    job: Callable[[JobInput, int], Job],
+) -> Exchange:
+    """The exchange of the fragments of a change.
 
     Args:
         runner: runs the tasks.
@@ -91,15 +97,19 @@ def exchanged(
         plan: of its tree.
         made: the fragments.
         tasks: how many group the change.
+        job: what follows, from the input of the tasks that read the fragments, and how many these are.
     """
+
+    def read(answers: list[list[list[SegmentFields]]]) -> Job:
+        parts: list[Run] = [segments_of(chain.from_iterable(of_part)) for of_part in zip(*answers, strict=True)]
+        every = tuple(chain.from_iterable(parts))
+        runner.passing |= {segment.file for segment in every}
+        if not made.plan.groups or tasks_for(sum(segment.rows for segment in every), runner.jobs) == 1:
+            parts = [every]
+        job_input = runner.job_input(plan, _FRAGMENTS)
+        job_input.set(operator.batch, [InputRows(part) for part in parts])
+        return job(job_input, len(parts))
+
     told = TaskInput(operator.batch, tuple(InputRows(rows.change) for rows in operator.segments))
     step = SideStep(plan.name, WriteFragments(made, str(runner.folder(plan.name))), told, tasks)
-    (answers,) = run_side_steps(runner, {plan.name: step}, _FRAGMENTS).values()
-    parts: list[Run] = [segments_of(chain.from_iterable(of_part)) for of_part in zip(*answers, strict=True)]
-    every = tuple(chain.from_iterable(parts))
-    runner.passing |= {segment.file for segment in every}
-    if not made.plan.groups or tasks_for(sum(segment.rows for segment in every), runner.jobs) == 1:
-        parts = [every]
-    job_input = runner.job_input(plan, _FRAGMENTS)
-    job_input.set(operator.batch, [InputRows(part) for part in parts])
-    return job_input, len(parts)
+    return Exchange(step, read)

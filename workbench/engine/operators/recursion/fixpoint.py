@@ -24,12 +24,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from workbench.engine.operators.operator_input import OperatorInput, TooMuchWork
+from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.recursion.best_steps import BestSteps, first_of_keys, value_order
 from workbench.engine.operators.recursion.first_steps import FirstSteps
 from workbench.engine.operators.recursion.rows import added_up, pairs, rows_with_keys, with_weights
 from workbench.engine.operators.runner import Runner, evaluated
 from workbench.engine.operators.state_files import hand_over_state
+from workbench.engine.operators.too_much_work import TooMuchWork
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.plans import RecursionPlan
 from workbench.engine.physical.recursion import STEP_NUMBER, RecursionSteps, RuleChange, RuleInput, input_column
