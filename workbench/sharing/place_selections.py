@@ -70,7 +70,7 @@ class _Tree:
         for name, _ in answers:
             if changed or not draft.queries[name].nodes:
                 _connect_query(draft, name, parts)
-        for id_, _ in operators:
+        for id_ in dict.fromkeys(id_ for id_, _ in operators):
             if changed or id_ in draft.dirty_roots:
                 _connect_operator(draft, id_, parts)
 

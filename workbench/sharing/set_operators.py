@@ -76,8 +76,7 @@ def choose_inputs(draft: Draft, id_: NodeId) -> None:
 
 
 def _over_branches_of(draft: Draft, node: SetOperation) -> list[NodeId]:
-    reads = dict.fromkeys(branch.read for branch in node.branches)  # rows of VALUES are branches of one
-    return [id_ for read in reads for id_ in draft.catalog.set_operations_reading(read)]
+    return [id_ for read in _reads(node.branches) for id_ in draft.catalog.set_operations_reading(read)]
 
 
 def _choose(draft: Draft, node: SetOperation) -> None:
@@ -100,7 +99,14 @@ def _choose(draft: Draft, node: SetOperation) -> None:
 
 def direct_form(draft: Draft, branches: Iterable[Branch]) -> tuple[tuple[NodeId, tuple[Expression, ...]], ...]:
     """For each branch the node that has its rows now, with the branch's values."""
-    return tuple((node_of(draft, branch.read), branch.values) for branch in branches)
+    branches = tuple(branches)
+    nodes = {read: node_of(draft, read) for read in _reads(branches)}
+    return tuple((nodes[branch.read], branch.values) for branch in branches)
+
+
+def _reads(branches: Iterable[Branch]) -> dict[Read, None]:
+    """What branches read, each once: the rows of VALUES are a hundred branches of one."""
+    return dict.fromkeys(branch.read for branch in branches)
 
 
 def _cost(draft: Draft, fit: _Fit) -> tuple[bool, float, str]:

@@ -21,6 +21,7 @@ elements (OUTER). An array that is written out has all its places, and needs no 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -40,7 +41,7 @@ from workbench.sql.functions.arrays.lengths import ended, longest
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.json_paths import elements, is_elements
 from workbench.sql.functions.structs import fields
-from workbench.sql.logical import Block, LogicalQuery, Output, output_columns
+from workbench.sql.logical import Block, LogicalQuery, Output, SetQuery, output_columns
 from workbench.sql.predicates.cnf import TRUE
 from workbench.sql.predicates.normal_form import normal_form
 from workbench.sql.query_limits import MOST_ELEMENTS_IN_FROM, MOST_ROWS
@@ -273,9 +274,12 @@ def _add_numbers(clause: JoinClause, numbers: range, context: QueryContext) -> C
 
 
 def _numbers(numbers: range, context: QueryContext) -> LogicalQuery:
-    """VALUES of some numbers."""
-    rows = [exp.Tuple(expressions=[exp.Literal.number(number)]) for number in numbers]
-    return context.query(exp.Values(expressions=rows))
+    """VALUES of some numbers; the rows differ from the first one by their numbers alone."""
+    first = context.query(exp.Values(expressions=[exp.Tuple(expressions=[exp.Literal.number(numbers[0])])]))
+    assert isinstance(first, Block)
+    ((name, type_),) = output_columns(first)
+    rows = tuple(replace(first, outputs=(Output(name, Constant(number, type_)),)) for number in numbers)
+    return first if len(rows) == 1 else SetQuery("union", True, rows, (name,), (type_,))
 
 
 def _number(query: LogicalQuery, position: int) -> Column:
