@@ -1,4 +1,7 @@
-"""Each control that has no test of its own is pressed, in a real JupyterLab: what it says it does is then so."""
+"""Each control that has no test of its own is pressed, in a real JupyterLab: what it says it does is then so.
+
+What appears is looked at by axe-core, in the light and in the dark.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,9 @@ import pytest
 
 pytest.importorskip("playwright", reason="Playwright is not installed")
 
+from browser.axe import grave, problem
 from browser.lab import CHROMIUM, lab
+from playwright.sync_api import Locator
 
 pytestmark = [
     pytest.mark.spark,  # in the kernel that it drives
@@ -50,6 +55,13 @@ def test_what_is_pressed_is_done(tmp_path: Path) -> None:
         def asked(expression: str) -> object:
             return jupyter.ask(f"{SESSION}.{expression}")
 
+        def is_usable(part: Locator) -> None:
+            part.evaluate("part => { part.id = 'tried' }")
+            for theme in ("Dark", "Light"):
+                jupyter.look(f"JupyterLab {theme}", 1280)
+                assert problem() or grave(page, "#tried") == [], theme
+            part.evaluate("part => part.removeAttribute('id')")
+
         # Replay: to the end, and back to a batch.
         press("To the end")
         until(lambda: asked("batch") == 6)
@@ -65,21 +77,26 @@ def test_what_is_pressed_is_done(tmp_path: Path) -> None:
         panel.locator(".argus-answer td", has_text="Graz").click()
         press("Why is it here?")
         panel.get_by_text(re.compile(r"1 row of per_depot is computed from \d+ rows of Scans")).wait_for()
+        is_usable(panel)
         only = panel.get_by_role("textbox", name="Only where")
         only.fill("n > 100000")
         only.press("Tab")
         press("Why is no row here?")
         panel.get_by_text("no stored row gives n > 100000: 3 rows with other values").wait_for(timeout=60_000)
+        is_usable(panel)
         only.fill("")
         only.press("Tab")
 
         # The kinds of looking at an answer.
         press("groups")
         panel.get_by_text("as a query of its own: copy this into a cell").wait_for()
+        is_usable(panel)
         press("columns")
         panel.get_by_role("columnheader", name="distribution").wait_for()
+        is_usable(panel)
         press("chart")
         panel.locator(".argus-chart svg .mark-rect path").first.wait_for()
+        is_usable(panel)
         press("whole answer")
         press("Step")
         until(lambda: asked("batch") == 3)
@@ -107,6 +124,7 @@ def test_what_is_pressed_is_done(tmp_path: Path) -> None:
         edited = "%%argus per_depot --compare\nSELECT depot, COUNT(*) AS n, MAX(kg) AS kg FROM Scans GROUP BY depot"
         for pressed, queries in (("Keep both", 4), ("Replace", 4)):
             place = jupyter.run_cell(edited)
+            is_usable(jupyter.output(place))
             jupyter.output(place).get_by_role("button", name=pressed).click()
             until(lambda queries=queries: asked("queries.__len__()") == queries)
         until(lambda: "MAX" in str(asked("query('per_depot').sql")))
@@ -115,6 +133,7 @@ def test_what_is_pressed_is_done(tmp_path: Path) -> None:
         # A dashboard follows the batches.
         place = jupyter.run_cell('%argus dashboard --grid "per_depot heavy"')
         jupyter.output(place).get_by_text("as of batch 3").first.wait_for()
+        is_usable(jupyter.output(place))
         press("Step")
         jupyter.output(place).get_by_text("as of batch 4").first.wait_for(timeout=60_000)
         assert jupyter.complaints == [] and jupyter.elsewhere == []

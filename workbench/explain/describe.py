@@ -12,7 +12,7 @@ from typing import Any
 
 from workbench.errors import QueryError, nearest
 from workbench.errors.public_api import public_api
-from workbench.explain.dot import to_dot
+from workbench.explain.dot import Shape, to_dot
 from workbench.explain.node_view import SYMBOLS, NodeView, node_view
 from workbench.explain.portable.views import network_to_sql
 from workbench.explain.text import counted
@@ -113,9 +113,15 @@ class NetworkView:
         """
         return sum(_weight(node) for node in self.nodes)
 
-    def to_dot(self, query: str | None = None, full: bool = False, focus: Collection[str] | None = None) -> str:
+    def to_dot(
+        self,
+        query: str | None = None,
+        full: bool = False,
+        focus: Collection[str] | None = None,
+        shape: Shape = Shape.WIDE,
+    ) -> str:
         """The drawing as DOT text; see :func:`workbench.explain.dot.to_dot`."""
-        return to_dot(self, query=query, full=full, focus=focus)
+        return to_dot(self, query=query, full=full, focus=focus, shape=shape)
 
     def to_sql(self, dialect: str = "duckdb", queries: Collection[str] | None = None) -> str:
         """The network as views of another database: one for each node, in order, and one under each query's name.

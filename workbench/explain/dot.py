@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import cached_property
+from textwrap import wrap
 from typing import Any
 
 from workbench.explain.node_view import NodeView
@@ -23,6 +25,17 @@ from workbench.explain.text import counted, listed, milliseconds, short
 from workbench.explain.visible import OTHERS, DrawnNetwork, Visible, VisibleTree, is_large, visible
 from workbench.network.nodes import FIRST_IS_APART, NodeId
 
+
+class Shape(Enum):
+    """How a drawing is laid out: rows flow to the right, with long or short lines in boxes, or down the page."""
+
+    WIDE = "wide"
+    NARROW = "narrow"
+    TALL = "tall"
+
+
+NARROW = 18
+"""Characters of a line in boxes of drawings that are not to be wide."""
 NAMES, FEW_NAMES, MANY_BOXES = 6, 2, 20
 """Query names shown in one result box, and boxes above which one shows fewer."""
 _LISTED = 20
@@ -39,7 +52,11 @@ HOT = (0xFD, 0xB8, 0x7A)
 
 
 def to_dot(
-    network: DrawnNetwork, query: str | None = None, full: bool = False, focus: Collection[str] | None = None
+    network: DrawnNetwork,
+    query: str | None = None,
+    full: bool = False,
+    focus: Collection[str] | None = None,
+    shape: Shape = Shape.WIDE,
 ) -> str:
     """DOT text of a network.
 
@@ -49,6 +66,7 @@ def to_dot(
         full: draw every node. Otherwise in a large network (``visible``) local trees are closed, and with ``query``
             only that query's nodes are drawn.
         focus: the queries whose nodes are drawn, in a network of any size.
+        shape: of the drawing.
 
     Raises:
         QueryError: there is no query of this name.
@@ -56,7 +74,9 @@ def to_dot(
     alone = query if is_large(network) and not full and focus is None else None
     drawn = focus or ([alone] if alone is not None else [])
     strong = network.ancestors(query) if query is not None else None
-    return _Drawing(network, visible(network, drawn, full), query, strong, focus=focus or ()).text(only=alone)
+    return _Drawing(network, visible(network, drawn, full), query, strong, focus=focus or (), shape=shape).text(
+        only=alone
+    )
 
 
 def to_live_dot(network: DrawnNetwork, focus: Collection[str] = (), toggled: Collection[NodeId] = ()) -> str:
@@ -91,6 +111,7 @@ class _Drawing:
     strong: frozenset[NodeId] | None = None
     live: bool = False
     focus: Collection[str] = ()
+    shape: Shape = Shape.WIDE
     lines: list[str] = field(default_factory=list)
 
     @cached_property
@@ -114,12 +135,14 @@ class _Drawing:
         if self.visible.others:
             self._others(self.visible.others)
         font = {"fontname": "Helvetica,Arial,sans-serif", "fontcolor": INK}
-        box = {"shape": "box", "style": "rounded,filled", "fillcolor": PAPER, "color": LINK, "margin": "0.12,0.06"}
+        box = {"shape": "box", "style": "rounded,filled", "fillcolor": PAPER, "color": LINK}
         paper = "transparent" if self.live else "white"
+        flow = "TB" if self.shape is Shape.TALL else "LR"
+        apart, margin = (0.25, "0.07,0.05") if self.shape is Shape.NARROW else (0.35, "0.12,0.06")
         head = [
             "digraph network {",
-            _statement("graph", bgcolor=paper, rankdir="LR", nodesep=0.15, ranksep=0.35, pad=0.1, fontsize=10, **font),
-            _statement("node", **box, height=0.3, fontsize=10, **font),
+            _statement("graph", bgcolor=paper, rankdir=flow, nodesep=0.15, ranksep=apart, pad=0.1, fontsize=10, **font),
+            _statement("node", **box, margin=margin, height=0.3, fontsize=10, **font),
             _statement("edge", color=LINK, arrowsize=0.6, fontsize=10, **font),
         ]
         return "\n".join([*head, *self.lines, "}"]) + "\n"
@@ -204,13 +227,18 @@ class _Drawing:
         self._add(
             quote(node.id),
             CLASS=node.kind.replace(" ", "-") + " shared" * shared + " closed" * (selections > 0),
-            label="\n".join(filter(None, label)),
+            label="\n".join(self._folded(filter(None, label))),
             tooltip=node.sql + served,
             fillcolor=PAPER if pale else self._fill(node, None if framed else operator),
             fontcolor=FAINT if pale else INK,
             color=FAINT if pale else STRONG if stressed else LINK,
             penwidth=2.2 if stressed else 1.8 if shared and not pale else 1,
         )
+
+    def _folded(self, lines: Iterable[str]) -> Iterator[str]:
+        """The lines of a box; in a narrow drawing no longer than they may be there."""
+        for line in lines:
+            yield from [line] if self.shape is Shape.WIDE else wrap(line, NARROW, subsequent_indent="   ")
 
     def _edges(self) -> None:
         drawn = ((self.boxes.get(parent), self.boxes.get(child)) for parent, child in self.network.edges)

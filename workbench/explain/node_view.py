@@ -37,6 +37,8 @@ SYMBOLS = {
 }
 """The signs of relational algebra; F is a stream or table."""
 
+_CAPTIONS = {"semijoin": "rows with a partner", "antijoin": "rows without partner"}
+"""What set operators are called in captions that no SQL names."""
 CAPTION_LINES = 3
 """Parts of the operator set in a caption; the tooltip has all."""
 
@@ -80,11 +82,12 @@ class NodeView:
         """The caption of a node, a few short lines: its sign and the first parts of its operator set."""
         symbol = SYMBOLS[self.operator]
         if self.kind == "set operator":
-            return [f"{symbol}  {self.operator.upper()}"]
+            return [f"{symbol}  {_CAPTIONS.get(self.operator, self.operator.upper())}"]
         parts = [short(part) for part in self.label[:CAPTION_LINES]]
         if len(self.label) > CAPTION_LINES:
             parts[-1] = f"and {len(self.label) - CAPTION_LINES + 1} more"
-        return [f"{symbol}  {parts[0]}", *parts[1:]] if parts else [symbol]
+        first, *others = parts or [short(self.name)]
+        return [f"{symbol}  {first}", *others]
 
 
 def node_view(network: Network, node: Node, wording: Wording) -> NodeView:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 
 from workbench.network.ordered_aggregate import ORDERED_AGGREGATES, ordered_aggregate_sql
+from workbench.network.written_calls import has_operands, interval, written_call
 from workbench.sql.algebra.analytic import AnalyticCall, Over
 from workbench.sql.algebra.column_names import display_name, quoted
 from workbench.sql.algebra.expressions import (
@@ -20,7 +21,6 @@ from workbench.sql.algebra.expressions import (
     Constant,
     Expression,
     columns,
-    shown_function,
     text,
     walk,
 )
@@ -31,7 +31,6 @@ from workbench.sql.functions.calls import NOW
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet, predicate_columns, predicate_expressions
 from workbench.sql.predicates.moved_times import with_interval
 from workbench.sql.windows.bounds import time_and_end
-from workbench.sql.windows.stream_time import TUMBLING, duration_text
 
 SIDE_NAMES = ("l", "r")
 """The aliases of a join's left and right parent in its statement."""
@@ -122,7 +121,39 @@ def window_sql(window: PredSet, names: Names = bare) -> str:
 
 def predicates_sql(predicates: PredSet, names: Names = bare) -> str:
     """A conjunction."""
-    return " AND ".join(or_pred_sql(p, names) for p in predicates) or "TRUE"
+    return " AND ".join(predicate_texts(predicates, names)) or "TRUE"
+
+
+def predicate_texts(predicates: PredSet, names: Names = bare) -> list[str]:
+    """The parts of a conjunction; the two that compare values of which both may be NULL are one."""
+    null_safe = {
+        sides: parts for sides in map(_both_null, predicates) if sides and (parts := _equal(sides, predicates))
+    }
+    texts = dict[str, None]()
+    for predicate in predicates:
+        sides = next((sides for sides, parts in null_safe.items() if predicate in parts), None)
+        operands = [_sql(side, names, TEST + 1) for side in sides or ()]
+        texts[" IS NOT DISTINCT FROM ".join(operands) or or_pred_sql(predicate, names)] = None
+    return [*texts]
+
+
+def _both_null(predicate: ORPred) -> tuple[Expression, Expression] | None:
+    """The sides of a test whether two values are both NULL, or neither."""
+    match predicate.literals:
+        case (Literal(Call("is_null", (left,)), Operator.EQ, Call("is_null", (right,))),):
+            return left, right
+    return None
+
+
+def _equal(sides: tuple[Expression, Expression], predicates: PredSet) -> list[ORPred]:
+    """The tests that two values are equal or both NULL (``null_safe``); empty where there is but one of the two."""
+    both = []
+    for predicate in predicates:
+        match predicate.literals:
+            case (Literal(Call("coalesce", (left, one)), Operator.EQ, Call("coalesce", (right, other))),):
+                if one == other and {left, right} == set(sides):
+                    both.append(predicate)
+    return [*both, *(p for p in predicates if _both_null(p) == sides)] if both else []
 
 
 def or_pred_sql(predicate: ORPred, names: Names = bare) -> str:
@@ -172,7 +203,16 @@ def _literal_sql(literal: Literal, names: Names) -> str:
     literal = with_interval(literal)
     left = _sql(literal.left, names, TEST + 1)
     right = "" if literal.right is None else f" {_sql(literal.right, names, TEST + 1)}"
+    match literal.left, literal.right:
+        case Call("-", (larger, smaller)), Constant(value=int() | float() | Decimal()) if not names(literal.left):
+            left, right = _sql(larger, names, TEST + 1), f" {_sql(smaller, names, INFIX['+'])}{_apart(literal.right)}"
     return f"{left} {literal.operator.upper()}{right}"
+
+
+def _apart(bound: Constant) -> str:
+    """How far one side of a comparison is from the other."""
+    written = _constant_sql(bound)
+    return "" if not bound.value else f" - {written[1:]}" if written.startswith("-") else f" + {written}"
 
 
 def _sql(expression: Expression | AggregateCall, names: Names, outer: int) -> str:
@@ -208,15 +248,13 @@ def _call(call: Call, names: Names) -> tuple[str, int]:
         case function, _ if function == NOW:
             return "NOW()", NEGATIVE
         case "add_seconds", (time, Constant(int(seconds))) if seconds:
-            return f"{sql(time, INFIX['+'])} {'-' if seconds < 0 else '+'} {_interval(abs(seconds))}", INFIX["+"]
+            return f"{sql(time, INFIX['+'])} {'-' if seconds < 0 else '+'} {interval(abs(seconds))}", INFIX["+"]
         case "interval_of_micros", (Call("-", (Call("unix_micros", (later,)), Call("unix_micros", (earlier,)))),):
             return f"{sql(later, INFIX['-'])} - {sql(earlier, INFIX['-'] + 1)}", INFIX["-"]
         case "interval_of_micros", (Constant(int(micros)),) if micros and micros % 1_000_000 == 0:
-            return f"{'-' if micros < 0 else ''}{_interval(abs(micros) // 1_000_000)}", NEGATIVE
+            return f"{'-' if micros < 0 else ''}{interval(abs(micros) // 1_000_000)}", NEGATIVE
         case "average", (total, count) if average := _average(sql(total), sql(count)):
             return average, NEGATIVE
-        case function, (time, Constant(int(seconds))) if function == TUMBLING:
-            return f"WINDOW_START({sql(time)}, {_interval(seconds)})", NEGATIVE
         case function, (first, *rest) if function in INFIX and rest:
             own = INFIX[function]
             nested = own if function in ASSOCIATIVE else own + 1
@@ -260,8 +298,11 @@ def _call(call: Call, names: Names) -> tuple[str, int]:
             return f"MAP_FROM_ENTRIES({sql(entries)})", NEGATIVE
         case "unhex", (Constant(str(digits)),):
             return f"X'{digits}'", NEGATIVE
-        case function, arguments:
-            return f"{shown_function(function).upper()}({', '.join(map(sql, arguments))})", NEGATIVE
+        case _, arguments:
+            outer = NEGATIVE if has_operands(call) else 0
+            return written_call(call, [sql(argument, outer) for argument in arguments]), INFIX[
+                "||"
+            ] if outer else NEGATIVE
 
 
 def _is_pair(entry: Expression) -> bool:
@@ -291,10 +332,6 @@ def _constant_sql(constant: Constant) -> str:
             return str(Decimal(repr(value)).normalize()) if abs(value) < _EXACT else repr(value)
         case _:
             return text(constant)
-
-
-def _interval(seconds: int) -> str:
-    return f"INTERVAL {duration_text(seconds).upper()}"
 
 
 def as_columns(named: Iterable[tuple[Expression | AggregateCall, str]], names: Names) -> str:

@@ -34,10 +34,10 @@ OFFLINE_PAGE = """\
 """
 
 OVERVIEW = (
-    '<div style="display:grid; grid-template-columns:minmax(0, 3fr) minmax(0, 2fr); gap:8px 24px; font-size:90%">'
-    '<div style="grid-row:span 2; max-height:32em; overflow:auto">{}</div>{}</div>'
+    '<div style="display:grid; grid-template-columns:repeat(auto-fit, minmax(24em, 1fr)); gap:8px 24px; font-size:90%">'
+    '<div style="grid-column:1 / -1">{}</div>{}</div>'
 )
-"""The first highlight beside the others."""
+"""The first highlight as wide as the page, the others below it."""
 
 # A widget needs its manager too, so the page shows its static form.
 _SHOWN = ["text/html", "text/markdown", "image/svg+xml", "image/png", "image/jpeg", "text/plain"]

@@ -20,7 +20,7 @@ from workbench.notebook.display import Shown
 
 _PAGE = "var(--jp-layout-color1, #fff)"
 """The paper of JupyterLab's theme; what is behind the comma is for pages outside."""
-FRAME = f'<div style="overflow:auto; max-height:60em; background:{_PAGE}">{{}}</div>'
+FRAME = f'<div style="overflow:auto; max-height:90em; background:{_PAGE}">{{}}</div>'
 HOTTEST = f"var(--jp-warn-color1, #ef6c00) {{:.0f}}%, {_PAGE}"
 _LINES = {
     dot.INK: "var(--jp-ui-font-color1, #26323d)",
@@ -45,8 +45,11 @@ PAPERS = {
     dot.FRAME: "var(--jp-layout-color2, #f6f8fa)",
 }
 """Colours of boxes."""
-SMALLEST = 0.65
-"""How far a drawing is shrunk to fit the page before it scrolls instead."""
+SMALLEST = 0.75
+"""How far a drawing is shrunk to fit the page before it scrolls instead: its letters have 10 pixels then."""
+_WIDEST = 840 / SMALLEST
+"""Points that fit so into a page of 1,120 pixels, which a window of 1,280 has room for; a wider drawing gets shorter
+lines, or flows down the page."""
 
 
 def picture(
@@ -64,7 +67,12 @@ def picture(
         QueryError: there is no query of this name.
         EnvironmentProblem: Graphviz could not lay the network out.
     """
-    svg = render_svg(network.to_dot(query=query, full=full, focus=focus))
+    drawn = list[str]()
+    for shape in dot.Shape:
+        drawn.append(render_svg(network.to_dot(query=query, full=full, focus=focus, shape=shape)))
+        if _width(drawn[-1]) <= _WIDEST:
+            break
+    svg = min(drawn, key=_width)
     return Shown(network.to_text(query), FRAME.format(_themed(_fitted(svg))), svg)
 
 
@@ -90,9 +98,13 @@ def _heat(fixed: str) -> str:
 
 def _fitted(svg: str) -> str:
     """The drawing as wide as the page, within limits that keep it readable."""
-    width = float(re.search(r'width="([\d.]+)pt"', svg)[1])  # type: ignore[index]  # Graphviz always says it
+    width = _width(svg)
     style = f"width:100%; min-width:{width * SMALLEST:.0f}pt; max-width:{width:.0f}pt; height:auto"
     return svg.replace("<svg ", f'<svg style="{style}" ', 1)
+
+
+def _width(svg: str) -> float:
+    return float(re.search(r'width="([\d.]+)pt"', svg)[1])  # type: ignore[index]  # Graphviz always says it
 
 
 def render_svg(text: str) -> str:

@@ -226,15 +226,19 @@ class AnswerReader:
         if not asked:
             yield []
             return
-        planner = Planner(self._runtime.planner.options, Catalog(), state.statistics)
-        network = Network()
-        for place, logical in enumerate(asked):
-            network = planner.register(network, str(place), logical).network
-        planner.catalog.close()
+        network = self.network_of({str(place): logical for place, logical in enumerate(asked)}, state)
         clock = state.engine.clock
         known = EngineState({}, state.engine.arrived, clock)
         with self._runtime.engine.aside(network, known, state.batch) as rows:
             yield [self._answers(network.queries[str(place)], rows, 0, clock) for place in range(len(asked))]
+
+    def network_of(self, asked: Mapping[str, LogicalQuery], state: State) -> Network:
+        """A network of some queries alone, which share with each other."""
+        planner, network = Planner(self._runtime.planner.options, Catalog(), state.statistics), Network()
+        for name, logical in asked.items():
+            network = planner.register(network, name, logical).network
+        planner.catalog.close()
+        return network
 
     def _answers(self, plan: QueryPlan, rows: EngineState, registered: int, clock: EventTimeClock) -> Answers:
         limits = self._runtime.engine.runner.limits

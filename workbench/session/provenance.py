@@ -32,10 +32,13 @@ from workbench.sql.provenance import (
     MOST_LOOKED_UP,
     Stage,
     StepBack,
+    in_partitions,
+    is_whole,
+    only_stream,
     picked,
+    possible_partitions,
     searched_branches,
     step_back,
-    whole_stream,
 )
 
 EXPLAINED, SHOWN = 100, 20
@@ -130,6 +133,7 @@ class _Search:
     def __init__(self, reader: AnswerReader, state: State) -> None:
         self._reader, self._state = reader, state
         self._waiting: dict[tuple[object, ...], _Known] = {}
+        self._of_streams: list[_Known] = []
 
     def stream_rows(self, part: LogicalQuery, columns: list[pa.Array], timezone: str) -> dict[str, pa.Table]:
         """What ``rows_behind`` gives."""
@@ -139,15 +143,34 @@ class _Search:
                 found = fetch_results([answers for _, _, answers in asked])
             for (known, step, _), rows in zip(asked, found, strict=True):
                 self._go_on(step, _meant(rows, step, known))
-        with self._asked(self._waiting.values()) as asked:
-            return dict(_rows_of_stream(fetch_changes(a, None), step, known, timezone) for known, step, a in asked)
+        streams = dict[str, _StreamRows]()
+        whole = [known.part for known in self._waiting.values() if not known.columns]
+        some = [known for known in self._of_streams if known.stream not in whole]
+        with self._asked([*self._waiting.values(), *some]) as asked:
+            for known, step, answers in asked:
+                rows = _stream_rows(fetch_changes(answers, None), step, known)
+                streams[rows.stream.stream] = rows.and_(streams.get(rows.stream.stream))
+        return {name: rows.shown(timezone) for name, rows in streams.items()}
 
     @contextmanager
     def _asked(self, known: Iterable[_Known]) -> Iterator[list[tuple[_Known, StepBack, Answers]]]:
         """The answers to the steps back from all that is known, of one network."""
-        steps = [(one, step_back(one.part, one.stage, list(map(_looked_up, one.columns)))) for one in known]
+        steps = [(one, step_back(one.part, one.stage, one.values)) for one in known]
         with self._reader.computed([step.query for _, step in steps], self._state) as answers:
             yield [(*asked, answer) for asked, answer in zip(steps, answers, strict=True)]
+
+    def _in_partitions(self, known: Sequence[_Known]) -> list[_Known]:
+        """What is known, of the partitions alone that it may belong to, where functions with OVER are computed."""
+        asked = [(one, possible_partitions(one.part, one.stage, one.values)) for one in known]
+        with self._reader.computed([query for _, query in asked if query is not None], self._state) as answers:
+            found = iter(fetch_results(answers) if answers else [])
+        narrow = []
+        for one, query in asked:
+            if query is not None and isinstance(one.part, Block) and (rows := next(found)).num_rows:
+                values = [_looked_up(column.combine_chunks()) for column in rows.columns]
+                one = replace(one, part=in_partitions(one.part, values))
+            narrow.append(one)
+        return narrow
 
     def _add(self, known: _Known) -> None:
         """Follow rows of a part later, with those that it is found to have by then, however often it is read."""
@@ -165,8 +188,8 @@ class _Search:
             case Block() as block if (pick := picked(block, known.stage, len(known.columns))) is not None:
                 stage, places = pick
                 self._add(_Known(block, stage, known.rows, [known.columns[place] for place in places]))
-            case Block() as block if (stream := whole_stream(block, known.stage, len(known.columns))) is not None:
-                self._add(_Known(stream, Stage.ROWS, 1, []))
+            case Block() as block if known.stream and is_whole(block, known.stage, len(known.columns)):
+                self._add(_Known(known.stream, Stage.ROWS, 1, []))
             case part:
                 name = part.stream if isinstance(part, StreamInput) else id(part)
                 whole, key = (name, known.stage), (name, known.stage, *(column.type for column in known.columns))
@@ -191,7 +214,9 @@ class _Search:
         }
         for key in due:
             del self._waiting[key]
-        return [*due.values()]
+        parts = self._in_partitions([*due.values()])
+        self._of_streams += [known for known in parts if known.stream]
+        return [known for known in parts if not known.stream]
 
     def _go_on(self, step: StepBack, columns: list[pa.Array]) -> None:
         for part, stage, width in step.parts:
@@ -208,6 +233,42 @@ class _Known:
     rows: int
     columns: list[pa.Array]
 
+    @property
+    def values(self) -> list[list[Any] | None]:
+        """For each column its different values, as ``_looked_up``."""
+        return [*map(_looked_up, self.columns)]
+
+    @property
+    def stream(self) -> StreamInput | None:
+        """The stream of which rows are asked for next, where a block reads one alone."""
+        return only_stream(self.part, self.stage) if isinstance(self.part, Block) else None
+
+
+@dataclass(frozen=True)
+class _StreamRows:
+    """Rows of a stream, with the batch that brought each."""
+
+    stream: StreamInput
+    batches: pa.Array
+    values: list[pa.Array]
+
+    def and_(self, other: _StreamRows | None) -> _StreamRows:
+        """These rows and others: what one has of rows that are alike are all that are there."""
+        if other is None:
+            return self
+        new = pa.array(matching_rows(self.values, other.values, (len(self.batches), len(other.batches))) < 0)
+        added = (column.filter(new) for column in (self.batches, *self.values))
+        both = [pa.concat_arrays(pair) for pair in zip((other.batches, *other.values), added, strict=True)]
+        at = pa.array(np.argsort(both[0].to_numpy(), kind="stable"))
+        batches, *values = (column.take(at) for column in both)
+        return _StreamRows(self.stream, batches, values)
+
+    def shown(self, timezone: str) -> pa.Table:
+        """The rows as an analyst sees them."""
+        names, types = zip(*self.stream.columns, strict=True)
+        rows = pa.table([self.batches, *self.values], names=["batch", *map(display_name, names)])
+        return as_shown_table(rows, [INTEGER, *types], timezone)
+
 
 def _looked_up(column: pa.Array) -> list[Any] | None:
     """The different values of a column, as Python has them; ``None`` where they are too many to be looked for."""
@@ -221,7 +282,7 @@ def _looked_up(column: pa.Array) -> list[Any] | None:
 def _meant(found: pa.Table, step: StepBack, known: _Known) -> list[pa.Array]:
     """The columns that a step asks for, of the rows that are meant, each row once."""
     columns = [column.combine_chunks() for column in found.columns]
-    kept = pa.array(_is_alike(columns[step.width :], step, known, found.num_rows))
+    kept = pa.array(_is_alike([columns[place] for place in step.compared], step, known, found.num_rows))
     return _different([column.filter(kept) for column in columns[: step.width]])
 
 
@@ -234,17 +295,16 @@ def _is_alike(compared: Sequence[pa.Array], step: StepBack, known: _Known, rows:
     return alike
 
 
-def _rows_of_stream(changes: pa.Table, step: StepBack, known: _Known, timezone: str) -> tuple[str, pa.Table]:
-    """A stream, and its rows that are alike known ones, each as often as it is there, with the batch of each."""
-    assert isinstance(known.part, StreamInput)
-    columns = [column.combine_chunks() for column in changes.columns]
-    values = columns[2 : 2 + step.width]
-    kept = pa.array(_is_alike(columns[2 + step.width :], step, known, changes.num_rows))
-    batches, weights, *values = (column.filter(kept) for column in (*columns[:2], *values))
+def _stream_rows(changes: pa.Table, step: StepBack, known: _Known) -> _StreamRows:
+    """The rows of a stream that a step asks for and that are meant, each as often as it is there."""
+    ((stream, _, width),) = step.parts
+    assert isinstance(stream, StreamInput)
+    batches, weights, *columns = (column.combine_chunks() for column in changes.columns)
+    kept = pa.array(_is_alike([columns[place] for place in step.compared], step, known, changes.num_rows))
+    batches, weights, *values = (column.filter(kept) for column in (batches, weights, *columns[:width]))
     at = pa.array(_there(batches.to_numpy(), weights.to_numpy(), values))
-    names, types = zip(*known.part.columns, strict=True)
-    rows = pa.table([column.take(at) for column in (batches, *values)], names=["batch", *map(display_name, names)])
-    return known.part.stream, as_shown_table(rows, [INTEGER, *types], timezone)
+    batches, *values = (column.take(at) for column in (batches, *values))
+    return _StreamRows(stream, batches, values)
 
 
 def _different(columns: Sequence[pa.Array]) -> list[pa.Array]:

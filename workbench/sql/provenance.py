@@ -15,7 +15,16 @@ from decimal import Decimal
 from enum import IntEnum
 
 from workbench.sql.algebra.column_names import stored_name
-from workbench.sql.algebra.expressions import AggregateCall, Column, Constant, Expression, Value, column_name
+from workbench.sql.algebra.expressions import (
+    AggregateCall,
+    Column,
+    Constant,
+    Expression,
+    Origin,
+    Value,
+    column_name,
+    columns,
+)
 from workbench.sql.algebra.types import Kind
 from workbench.sql.logical import (
     Block,
@@ -28,10 +37,13 @@ from workbench.sql.logical import (
     StreamInput,
     output_columns,
 )
+from workbench.sql.narrowing import narrowed
 from workbench.sql.predicates.cnf import TRUE, Literal, Operator, PredSet, conjunction, or_pred, pred_set
 
 DECIDING = frozenset({"min", "max"})
 """Statistics that some rows of a group decide, those that have the value."""
+_OF_NO_ORDER = frozenset({"count", "sum", "min", "max"})
+"""Functions that do not see the order of equal rows."""
 MOST_LOOKED_UP = 100
 """Values by which rows are looked for; where there are more, all rows are, and those that are meant are chosen then."""
 
@@ -62,20 +74,21 @@ class StepBack:
     """A question for rows that others are computed from.
 
     Attributes:
-        query: its outputs are the columns that are asked for and then those that tell which rows are meant; it may find
-            other rows too.
+        query: its first outputs are the columns that are asked for; it may find other rows too.
         parts: what is asked for: each part of the query, at which stage, and how many columns are its own.
+        compared: places of the outputs that tell which rows are meant: one for each column of the known rows.
         alike: places among the columns of the known rows: a row is meant that is alike one of these in all columns of
             one of the sets.
     """
 
     query: Block
     parts: tuple[tuple[Input, Stage, int], ...]
+    compared: tuple[int, ...]
     alike: tuple[tuple[int, ...], ...]
 
     @property
     def width(self) -> int:
-        """How many columns are asked for; those that are compared follow."""
+        """How many columns are asked for."""
         return sum(width for _, _, width in self.parts)
 
 
@@ -94,13 +107,12 @@ class _Level:
     def among(self, values: Sequence[Sequence[Value] | None]) -> PredSet:
         """Which rows have known values, each column by itself: all that are meant, and perhaps others."""
         common = set(self.alike[0]).intersection(*self.alike)
-        tests = [_among(self.compared[place], values[place]) for place in sorted(common)]
-        own = [set(one) - common for one in self.alike]
-        if len(own) > 1 and all(len(one) == 1 for one in own):
-            either = [_among(self.compared[place], values[place]) for (place,) in own]
-            if all(either):
-                tests.append(pred_set([or_pred(literal for test in either for p in test for literal in p.literals)]))
-        return conjunction(TRUE, *tests)
+        tests = [_among(self.compared[place], values[place]) for place in range(len(self.compared))]
+        own = [
+            next((tests[place] for place in one if place not in common and tests[place]), TRUE) for one in self.alike
+        ]
+        either = [pred_set([or_pred(x for test in own for p in test for x in p.literals)])] if all(own) else []
+        return conjunction(TRUE, *(tests[place] for place in sorted(common)), *either)
 
 
 def picked(block: Block, stage: Stage, width: int) -> tuple[Stage, tuple[int, ...]] | None:
@@ -117,15 +129,16 @@ def picked(block: Block, stage: Stage, width: int) -> tuple[Stage, tuple[int, ..
     return (next_, tuple(map(known.index, wanted))) if set(wanted) <= set(known) else None
 
 
-def whole_stream(block: Block, stage: Stage, width: int) -> StreamInput | None:
-    """The stream of which known rows of a block come from all rows; ``None``: these are to be asked for.
+def only_stream(block: Block, stage: Stage) -> StreamInput | None:
+    """The stream that a block reads, and nothing else, if the next step leads from it to its inputs' rows."""
+    (first, *others) = block.inputs or (None,)
+    is_last = not others and block.window == TRUE and _next(block, stage) is None
+    return first if is_last and isinstance(first, StreamInput) else None
 
-    The arguments are those of ``picked``, which comes first.
-    """
-    if len(block.inputs) > 1 or not isinstance(stream := block.inputs[0], StreamInput):
-        return None
-    is_whole = block.where == TRUE and block.window == TRUE and not _level(block, stage, width).compared
-    return stream if is_whole and _next(block, stage) is None else None
+
+def is_whole(block: Block, stage: Stage, width: int) -> bool:
+    """Whether known rows of a block come from all rows of its inputs; arguments as of ``picked``, which comes first."""
+    return block.where == TRUE and block.window == TRUE and not _level(block, stage, width).compared
 
 
 def step_back(part: Input, stage: Stage, values: Sequence[Sequence[Value] | None]) -> StepBack:
@@ -139,28 +152,92 @@ def step_back(part: Input, stage: Stage, values: Sequence[Sequence[Value] | None
             column all rows of a stream are meant.
     """
     if isinstance(part, StreamInput):
-        columns = _columns_of(part, 0)
-        level = _Level.of(columns[: len(values)])
-        query = Block((part,), level.among(values), _named([*columns, *level.compared]))
-        return StepBack(query, ((part, Stage.ROWS, len(columns)),), level.alike)
+        own = _columns_of(part, 0)
+        level = _Level.of(own[: len(values)])
+        query = Block((part,), level.among(values), _named(own))
+        return _step(query, ((part, Stage.ROWS, len(own)),), level)
     if isinstance(part, Ordered):
         first = replace(part, columns=len(output_columns(part.query)), limit=part.offset, offset=0, with_ties=False)
         shown = _columns_of(first, 0)
-        return StepBack(Block((first,), TRUE, _named(shown)), ((part.query, Stage.ROWS, len(shown)),), ((),))
+        return _step(Block((first,), TRUE, _named(shown)), ((part.query, Stage.ROWS, len(shown)),), _Level.of(()))
     assert isinstance(part, Block)
     level = _level(part, stage, len(values))
     if (next_ := _next(part, stage)) is not None:
         shown = [*_level(part, next_, 0).compared]
-        query = _asked(part, stage, level.among(values), _named([*shown, *level.compared]))
-        return StepBack(query, ((part, next_, len(shown)),), level.alike)
+        if stage is Stage.ROWS and part.analytics:
+            known = dict(zip(level.compared, values, strict=True))
+            part = in_partitions(part, [known.get(e) for e in _level(part, Stage.PARTITIONS, 0).compared])
+        query = _asked(part, stage, level.among(values), _named(shown))
+        return _step(query, ((part, next_, len(shown)),), level)
     if part.grouping is not None:
         arguments = [statistic.arguments[0] for statistic in _deciding(part.grouping)]
         level = replace(level, compared=[*part.grouping.groups, *arguments])
     inputs = [(item, _columns_of(item, source)) for source, item in enumerate(part.inputs)]
     shown = [column for _, own in inputs for column in own]
-    where = conjunction(part.where, level.among(values))
-    query = Block(part.inputs, where, _named([*shown, *level.compared]), window=part.window)
-    return StepBack(query, tuple((item, Stage.ROWS, len(own)) for item, own in inputs), level.alike)
+    query = Block(part.inputs, conjunction(part.where, level.among(values)), _named(shown), window=part.window)
+    return _step(query, tuple((item, Stage.ROWS, len(own)) for item, own in inputs), level)
+
+
+def _step(query: Block, parts: tuple[tuple[Input, Stage, int], ...], level: _Level) -> StepBack:
+    """A step whose query tells in what its rows are compared, and looks where the rows of its inputs are stored."""
+    places = {output.expression: place for place, output in reversed([*enumerate(query.outputs)])}
+    others = [expression for expression in dict.fromkeys(level.compared) if expression not in places]
+    places |= {expression: len(query.outputs) + place for place, expression in enumerate(others)}
+    shown = [*(output.expression for output in query.outputs), *others]
+    asked = narrowed(replace(query, outputs=_named(shown)))
+    return StepBack(asked, parts, tuple(places[expression] for expression in level.compared), level.alike)
+
+
+def possible_partitions(part: Input, stage: Stage, values: Sequence[Sequence[Value] | None]) -> Block | None:
+    """The question for the partitions in which known rows may be, by what no function with OVER computes of them.
+
+    ``None``: the rows tell their partitions themselves, or may be in all. The arguments are those of ``step_back``.
+    """
+    if not isinstance(part, Block) or stage is not Stage.ROWS or not _is_in_partitions(part):
+        return None
+    level, wanted = _level(part, stage, len(values)), _level(part, Stage.PARTITIONS, 0).compared
+    tests = [_among(e, v) for e, v in zip(level.compared, values, strict=True) if not _is_analytic(e)]
+    if set(wanted) <= set(level.compared) or not any(tests):
+        return None
+    query = replace(part, outputs=_named(wanted), distinct=True, analytics=(), qualify=TRUE)
+    return narrowed(_tested(query, conjunction(TRUE, *tests)))
+
+
+def in_partitions(block: Block, values: Sequence[Sequence[Value] | None]) -> Block:
+    """The block of the rows of some partitions alone, whose functions have the values that they have among all rows.
+
+    Args:
+        block: has functions with OVER.
+        values: for each expression that some are partitioned by its different values, ``None`` where these are unknown.
+    """
+    if not _is_in_partitions(block):
+        return block
+    level = _level(block, Stage.PARTITIONS, 0)
+    each = conjunction(TRUE, *(_among(e, v) for e, v in zip(level.compared, values, strict=True)))
+    return _tested(replace(block, qualify=conjunction(block.qualify, each)), level.among(values))
+
+
+def _is_in_partitions(block: Block) -> bool:
+    """Whether functions have the same values where only the partitions of some rows are there.
+
+    Of several partitions only those whose order does not matter: peers are in the order of other functions' values.
+    """
+    overs = [analyzed.call.over for analyzed in block.analytics]
+    alike = len({over.partition for over in overs}) == 1
+    in_any_order = all(a.call.function in _OF_NO_ORDER and a.call.frame is None for a in block.analytics)
+    by_rows = not any(_is_analytic(e) for over in overs for e in over.partition)
+    return by_rows and all(over.partition for over in overs) and (alike or in_any_order)
+
+
+def _is_analytic(expression: Expression) -> bool:
+    return any(column.source == Origin.ANALYTIC for column in columns(expression))
+
+
+def _tested(block: Block, test: PredSet) -> Block:
+    """A block of which a test lets only some rows, or groups, come to its functions with OVER."""
+    if block.grouping is None:
+        return replace(block, where=conjunction(block.where, test))
+    return replace(block, having=conjunction(block.having, test))
 
 
 def _next(block: Block, stage: Stage) -> Stage | None:
@@ -179,8 +256,8 @@ def _level(block: Block, stage: Stage, width: int) -> _Level:
             groups, deciding = block.grouping.groups, _deciding(block.grouping)
             own = tuple(range(len(groups)))
             alike = tuple((*own, len(own) + place) for place in range(len(deciding)))
-            columns = [Column(column_name(part), part.type) for part in (*groups, *deciding)]
-            return _Level(columns, alike or (own,))
+            named = [Column(column_name(part), part.type) for part in (*groups, *deciding)]
+            return _Level(named, alike or (own,))
     shown = [output.expression for output in block.outputs][:width]
     return _Level(shown, (tuple(range(len(shown))),))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 
@@ -64,7 +65,18 @@ def network_to_sql(network: Network, dialect: str, queries: Collection[str] | No
         raise QueryError(f"there is no query {unknown[0]}", hint=nearest(unknown[0], names))
     wanted = {name: plan for name, plan in network.queries.items() if queries is None or checked_query(name) in queries}
     part = Network({id_: network.nodes[id_] for id_ in _needed(network, wanted)}, wanted)
-    return "\n\n".join(_Script(part, to).statements()) + "\n"
+    return "\n\n".join(f"{statement};" for statement in _Script(part, to).statements()) + "\n"
+
+
+def temporary_views(network: Network) -> list[str]:
+    """Statements that make the views in a session of Spark, each after those that it reads.
+
+    Raises:
+        UnsupportedError: as ``NetworkView.to_sql``.
+    """
+    return [
+        *_Script(network, replace(portable_dialect("spark"), create="CREATE OR REPLACE TEMPORARY VIEW")).statements()
+    ]
 
 
 def _needed(network: Network, queries: Mapping[str, QueryPlan]) -> list[NodeId]:
@@ -103,7 +115,7 @@ class _Script:
 
     def _view(self, name: str, note: str, body: str) -> str:
         comment = f"-- {note}\n".replace("\r", " ") if note else ""
-        return f"{comment}{self._to.create} {self._named(name)} AS\n{body};"
+        return f"{comment}{self._to.create} {self._named(name)} AS\n{body}"
 
     def _called(self) -> dict[NodeId, str]:
         """The names of nodes, each but once, none that of a stream or a query."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from workbench.network.join_names import JoinNames, join_names
 from workbench.network.nodes.base import BaseNode, Checked, Columns, NodeId, Read
 from workbench.network.sides import SIDES, side_of
-from workbench.network.sql_text import Words, or_pred_sql, predicates_sql
+from workbench.network.sql_text import Words, predicate_texts, predicates_sql
 from workbench.sql.algebra.expressions import Column, Expression
 from workbench.sql.predicates.cnf import PredSet, predicate_columns, predicate_expressions
 
@@ -110,7 +110,7 @@ class Join(BaseNode):
 
     def label(self, words: Words) -> Iterable[str]:
         """The predicates that are tested."""
-        return [or_pred_sql(p, words.sides(self.roots)) for p in self.tested]
+        return predicate_texts(self.tested, words.sides(self.roots))
 
     def _tested(self, words: Words) -> str:
         return predicates_sql(self.tested, words.sides(self.roots))

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
 from workbench.network.nodes.base import Checked, NodeId, Read, Unary
-from workbench.network.sql_text import Words, or_pred_sql, predicates_sql
+from workbench.network.sql_text import Words, predicate_texts, predicates_sql
 from workbench.sql.algebra.expressions import Expression
 from workbench.sql.predicates.cnf import PredSet, predicate_columns, predicate_expressions
 
@@ -54,7 +54,7 @@ class Selection(Unary):
 
     def label(self, words: Words) -> Iterable[str]:
         """The predicates that are tested."""
-        return [or_pred_sql(p, words.columns(self.parent)) for p in self.predicates]
+        return predicate_texts(self.predicates, words.columns(self.parent))
 
     def _tested(self, words: Words) -> str:
         return predicates_sql(self.predicates, words.columns(self.parent))

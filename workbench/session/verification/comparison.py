@@ -38,9 +38,14 @@ class Difference:
     def __bool__(self) -> bool:
         return bool(self.missing or self.unexpected)
 
-    def frame(self, names: Sequence[str]) -> pd.DataFrame:
-        """The first differing rows, like ones beside each other; the column ``side`` says who has them."""
-        rows = [("Spark SQL", *row) for row in [*self.missing.elements()][:SHOWN]]
+    def frame(self, names: Sequence[str], by: str) -> pd.DataFrame:
+        """The first differing rows, like ones beside each other; the column ``side`` says who has them.
+
+        Args:
+            names: of the columns.
+            by: what the kept rows are compared with.
+        """
+        rows = [(by, *row) for row in [*self.missing.elements()][:SHOWN]]
         rows += [("kept", *row) for row in [*self.unexpected.elements()][:SHOWN]]
         rows.sort(key=lambda row: (repr(row[1:2]), row[0] == "kept"))
         frame = pd.DataFrame(rows, columns=range(1 + len(names)), dtype=object)

@@ -9,6 +9,9 @@ import pandas as pd
 
 from workbench.explain.text import counted
 
+SPARK, ANEW = "Spark SQL", "the workbench, computed anew from all stored rows"
+"""What an answer is compared with."""
+
 
 class Outcome(StrEnum):
     """What a verification has found."""
@@ -32,8 +35,9 @@ class Verification:
         missing, unexpected: how many rows the kept answer lacks, and how many it should not have.
         differing: the first of them, the column ``side`` saying which: ``"Spark SQL"`` or ``"kept"``.
         reasons: why it cannot be verified, or what SQL leaves open.
-        notes: what was changed in the text for Spark, and how it was compared.
+        notes: what was changed in the text for Spark, or evaluated in its place, and how it was compared.
         sql: what Spark evaluated.
+        by: what the answer was compared with: what Spark SQL gives, or the workbench where Spark SQL cannot.
         seconds: how long it took.
     """
 
@@ -48,6 +52,7 @@ class Verification:
     reasons: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     sql: str = ""
+    by: str = SPARK
     seconds: float = 0.0
 
     def __str__(self) -> str:
@@ -56,12 +61,12 @@ class Verification:
             compared += f" of a sample of {self.part:.2%} of its groups"
         match self.outcome:
             case Outcome.SAME:
-                head = f"{compared} after batch {self.batch} are those of Spark SQL"
+                head = f"{compared} after batch {self.batch} are those of {self.by}"
             case Outcome.NOT_VERIFIABLE:
                 head = f"not verifiable: {'; '.join(self.reasons)}"
             case _:
                 found = f"{counted(self.missing, 'row')} missing, {counted(self.unexpected, 'row')} too many"
-                head = f"{self.outcome.upper()} from Spark SQL after batch {self.batch}: {found} in {compared}"
+                head = f"{self.outcome.upper()} from {self.by} after batch {self.batch}: {found} in {compared}"
                 if self.outcome is Outcome.LEFT_OPEN:
                     head = f"after batch {self.batch} {found} in {compared}, where SQL leaves it open"
         lines = [f"{self.query}: {head} ({self.seconds:.1f} s)"]

@@ -15,7 +15,9 @@ from workbench.arrow.frames import as_shown_table
 from workbench.session.state import State
 from workbench.session.verification.texts import Texts
 from workbench.sql.algebra.column_names import display_name, quoted
+from workbench.sql.algebra.expressions import columns
 from workbench.sql.algebra.types import DataType
+from workbench.sql.logical import Block, LogicalQuery, parts_of, streams_of
 from workbench.streams.corrections.declared import WEIGHT
 from workbench.streams.log import CHUNK_ROWS
 from workbench.streams.stream import Stream
@@ -25,33 +27,44 @@ if TYPE_CHECKING:
 
 
 def stored_rows(
-    state: State, texts: Iterable[Texts], folder: Path, progress: Callable[[float], None]
+    state: State,
+    queries: Iterable[LogicalQuery],
+    texts: Iterable[Texts],
+    folder: Path,
+    progress: Callable[[float], None],
 ) -> dict[str, StoredRows]:
-    """Write the rows of the streams that some texts read, the columns that they name, into files.
+    """Write the rows of the streams that some queries read, the columns that they or their texts name, into files.
 
     Args:
         state: the session.
-        texts: read the streams.
+        queries: read the streams.
+        texts: of the queries.
         folder: for the files.
         progress: is told which part of the rows is written.
     """
-    texts = list(texts)
-    read = sorted({name for text in texts for name in text.streams})
-    words = frozenset().union(*(text.words for text in texts))
+    queries, texts = list(queries), list(texts)
+    read = sorted(frozenset(state.streams).intersection(frozenset().union(*map(streams_of, queries))))
+    words = frozenset().union(*map(_names_read, queries), *(text.words for text in texts))
     total, done, made = sum(state.streams[name].position for name in read) or 1, 0, dict[str, StoredRows]()
     for number, name in enumerate(read):
         stream = state.streams[name]
         all_named = any(text.stars for text in texts)
-        columns = [(n, t) for n, t in stream.stored_columns if all_named or display_name(n) in words]
-        columns = columns or [stream.stored_columns[0]]
+        named = [(n, t) for n, t in stream.stored_columns if all_named or display_name(n) in words]
+        named = named or [stream.stored_columns[0]]
         file = folder / f"{number}.parquet"
-        with pq.ParquetWriter(file, _shown(stream.log.read(0, 0), columns, stream).schema) as writer:
+        with pq.ParquetWriter(file, _shown(stream.log.read(0, 0), named, stream).schema) as writer:
             for table in _arrived(stream, state):
-                writer.write_table(_shown(table, columns, stream))
+                writer.write_table(_shown(table, named, stream))
                 done += table.num_rows
                 progress(min(1.0, done / total))
         made[name] = StoredRows(file, not stream.append_only)
     return made
+
+
+def _names_read(query: LogicalQuery) -> frozenset[str]:
+    """The names of all columns of inputs that a query reads."""
+    blocks = (part for part in parts_of(query) if isinstance(part, Block))
+    return frozenset(display_name(c.name) for block in blocks for e in block.row_expressions() for c in columns(e))
 
 
 @dataclass(frozen=True)
@@ -82,9 +95,9 @@ def _arrived(stream: Stream, state: State) -> Iterator[pa.Table]:
         yield stream.log.on_time(start, min(stream.position, start + CHUNK_ROWS))
 
 
-def _shown(rows: pa.Table, columns: Sequence[tuple[str, DataType]], stream: Stream) -> pa.Table:
+def _shown(rows: pa.Table, named: Sequence[tuple[str, DataType]], stream: Stream) -> pa.Table:
     """Columns of stored rows as Spark reads them, and their weights, if they have some."""
-    names = [name for name, _ in columns]
-    shown = as_shown_table(rows.select(names), [type_ for _, type_ in columns])
+    names = [name for name, _ in named]
+    shown = as_shown_table(rows.select(names), [type_ for _, type_ in named])
     shown = shown.rename_columns([display_name(name) for name in names])
     return shown if stream.append_only else shown.append_column(WEIGHT, rows[WEIGHT].cast(pa.int64()))

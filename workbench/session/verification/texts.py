@@ -20,7 +20,6 @@ class Texts:
 
     own: SparkText
     before: tuple[tuple[str, SparkText], ...]
-    streams: frozenset[str]
 
     @property
     def words(self) -> frozenset[str]:
@@ -46,15 +45,12 @@ def own_texts(state: State, query: QueryRecord) -> Texts:
     Raises:
         NotVerifiable: Spark SQL has nothing for a part of one, or it does not mean any more what it did.
     """
-    if query.suspended is not None:
-        raise NotVerifiable(f"it is suspended since batch {query.suspended}")
     texts: dict[str, SparkText] = {}
     try:
         own = _read_text(state, query, texts, (query.name.lower(),))
     except UnsupportedError as problem:
         raise NotVerifiable(problem.message) from None
-    streams = frozenset(name for name in state.streams if name in streams_of(query.logical))
-    return Texts(own, tuple(texts.items()), streams)
+    return Texts(own, tuple(texts.items()))
 
 
 def _read_text(state: State, query: QueryRecord, texts: dict[str, SparkText], inside: tuple[str, ...]) -> SparkText:

@@ -1,4 +1,8 @@
-"""Verifies answers: evaluates the texts of queries by Spark SQL, and compares the rows with those that are kept."""
+"""Verifies answers: evaluates the texts of queries by Spark SQL, and compares the rows with those that are kept.
+
+Where Spark SQL has nothing for a part of a text, or SQL leaves open what it means, what the text was bound to is
+evaluated, written in Spark SQL. What cannot be written either the workbench computes anew from all stored rows.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +26,14 @@ from pyspark.sql.pandas.functions import arrow_udf
 from workbench.engine.fetching import fetch_results, to_shown_table
 from workbench.engine.spark.failures import translate_errors
 from workbench.engine.spark.user_functions.functions import CalledFunction, UserFunctions
-from workbench.errors import QueryError
+from workbench.errors import QueryError, UnsupportedError
+from workbench.explain.portable.views import temporary_views
 from workbench.explain.text import counted
 from workbench.files.mapped import temporary_folder
 from workbench.session.answer_reader import AnswerReader
 from workbench.session.state import QueryRecord, State
 from workbench.session.verification.comparison import bag_difference
-from workbench.session.verification.report import NotVerifiable, Outcome, Verification, Verifying
+from workbench.session.verification.report import ANEW, SPARK, NotVerifiable, Outcome, Verification, Verifying
 from workbench.session.verification.rows import StoredRows, stored_rows
 from workbench.session.verification.texts import Texts, own_texts
 from workbench.sql.algebra.column_names import quoted
@@ -83,21 +88,27 @@ class Verifier:
         if sample is not None and not 0 < sample <= 1:
             raise QueryError(f"there is no sample of {sample}", hint="give a part of 1, as 0.1")
         place = self._folder if os.access(self._folder, os.W_OK) else None
-        found, texts = dict[str, Verification](), dict[str, Texts]()
+        found, texts = dict[str, Verification](), dict[str, Texts | NotVerifiable]()
         try:
             with self._answers.reading(queries) as state, translate_errors("verify answers"):
-                for query in queries:
+                running = [query for query in queries if query.suspended is None]
+                for query in running:
                     try:
                         texts[query.name] = own_texts(state, query)
                     except NotVerifiable as problem:
-                        found[query.name] = _not_verifiable(state, query, problem)
+                        texts[query.name] = problem
                 with temporary_folder("verify-", place) as folder:
-                    rows = stored_rows(state, texts.values(), folder, self._reading_rows)
+                    known = [text for text in texts.values() if isinstance(text, Texts)]
+                    asked = [query.logical for query in running]
+                    rows = stored_rows(state, asked, known, folder, self._reading_rows)
                     run = _Run(self._answers, self._functions, state, rows, sample, {})
-                    for query in queries:
-                        if query.name in texts:
-                            self._doing = Verifying(f"Spark evaluates {query.name}", 0.0)
-                            found[query.name] = run.verification(query, texts[query.name])
+                    for query in running:
+                        self._doing = Verifying(f"Spark evaluates {query.name}", 0.0)
+                        found[query.name] = run.verification(query, texts[query.name])
+                for query in queries:
+                    if query.suspended is not None:
+                        reason = f"it is suspended since batch {query.suspended}"
+                        found[query.name] = _not_verifiable(state, query, [reason])
         finally:
             self._doing = None
         return {query.name: found[query.name] for query in queries}
@@ -125,42 +136,79 @@ class _Run:
     sample: float | None
     sessions: dict[str, SparkSession]
 
-    def verification(self, query: QueryRecord, texts: Texts) -> Verification:
+    def verification(self, query: QueryRecord, texts: Texts | NotVerifiable) -> Verification:
         """Verify one."""
         begun = time.perf_counter()
-        try:
-            found = self._compared(query, texts)
-        except _REFUSALS as problem:
-            if "cancelled" in str(problem).lower():  # by an interrupt
-                raise
-            found = _not_verifiable(self.state, query, _refusal(problem), texts)
-        return replace(found, seconds=time.perf_counter() - begun)
+        refused, left_open = list[str](), None
+        for evaluate in (self._of_own_text, self._of_meaning, self._computed_anew):
+            if left_open is not None and evaluate == self._computed_anew:
+                break
+            try:
+                found = self._compared(query, evaluate(query, texts), refused)
+            except _REFUSALS as problem:
+                if "cancelled" in str(problem).lower():  # by an interrupt
+                    raise
+                refused.append(str(_refusal(problem)))
+                continue
+            if found.outcome is not Outcome.LEFT_OPEN:
+                return replace(found, seconds=time.perf_counter() - begun)
+            left_open = found
+            refused.append(f"SQL leaves open {'; '.join(found.reasons)}")
+        left_open = left_open or _not_verifiable(self.state, query, refused)
+        return replace(left_open, seconds=time.perf_counter() - begun)
 
-    def _compared(self, query: QueryRecord, texts: Texts) -> Verification:
+    def _of_own_text(self, query: QueryRecord, texts: Texts | NotVerifiable) -> _Evaluated:
+        """What Spark SQL gives for the text as it was written."""
+        if isinstance(texts, NotVerifiable):
+            raise texts
+        rows = _evaluated(self._session(query), texts)
+        return _Evaluated(rows, texts.own.statements[-1].sql, texts.own.notes, texts)
+
+    def _of_meaning(self, query: QueryRecord, texts: Texts | NotVerifiable) -> _Evaluated:
+        """What Spark SQL gives for what the text was bound to: the views of a network of its own."""
+        statements = temporary_views(self.answers.network_of({query.name: query.logical}, self.state))
+        spark = self._session(query)
+        for statement in statements:
+            spark.sql(statement)
+        note = "what the text was bound to was evaluated instead, written in Spark SQL"
+        return _Evaluated(spark.table(quoted(query.name)), "\n\n".join(statements), (note,))
+
+    def _computed_anew(self, query: QueryRecord, texts: Texts | NotVerifiable) -> _Evaluated:
+        """What the workbench computes from all stored rows, in a network of its own."""
+        with self.answers.computed([query.logical], self.state) as (answers,):
+            shown = to_shown_table(fetch_results([answers])[0], answers.plan, query.timezone)
+        rows = self._session(query).createDataFrame(shown.rename_columns(_numbered(shown)))
+        return _Evaluated(rows, "", (), by=ANEW)
+
+    def _compared(self, query: QueryRecord, evaluated: _Evaluated, refused: Sequence[str]) -> Verification:
         spark, columns = self._session(query), output_columns(query.logical)
         with self.answers.answers_in(self.state, query) as answers:
             shown = to_shown_table(fetch_results([answers])[0], answers.plan, query.timezone)
-        kept = shown.rename_columns([f"_{place}" for place in range(shown.num_columns)])
+        kept = shown.rename_columns(_numbered(shown))
         frame = spark.createDataFrame(kept)
-        right, notes = _with_types(_evaluated(spark, texts), frame.schema, columns)
+        right, notes = _with_types(evaluated.rows, frame.schema, columns)
         key, part = _key(query.logical, columns), self.sample or min(1.0, ROWS_COMPARED / max(1, kept.num_rows))
         part = part if key else 1.0
         if part < 1:
             chosen = f"pmod(xxhash64({', '.join(key)}), {_PARTS}) < {math.ceil(part * _PARTS)}"
             right, kept = right.where(chosen), frame.where(chosen).toArrow()
         found = bag_difference(_rows(right, kept), kept)
-        notes = (*texts.own.notes, *notes)
+        notes = (*refused, *evaluated.notes, *notes)
         if found.rounded:
             notes += (f"{counted(found.rounded, 'row is', 'rows are')} equal to 9 digits, and not to the last bit",)
-        outcome, left_open = Outcome.SAME, texts.left_open
+        outcome, left_open = Outcome.SAME, evaluated.left_open
         if found:
-            if not left_open and _overflows(spark, texts):
+            if not left_open and evaluated.texts is not None and _overflows(spark, evaluated.texts):
                 left_open = ("a value overflows, which Spark SQL wraps or refuses, and is NULL here",)
             outcome = Outcome.LEFT_OPEN if left_open else Outcome.DIFFERS
         return Verification(
             *(query.name, self.state.batch, outcome, kept.num_rows, part),
-            *(found.missing.total(), found.unexpected.total(), found.frame([name for name, _ in columns])),
-            *(left_open if outcome is Outcome.LEFT_OPEN else (), notes, texts.own.statements[-1].sql),
+            *(found.missing.total(), found.unexpected.total()),
+            found.frame([name for name, _ in columns], evaluated.by.partition(",")[0]),
+            reasons=left_open if outcome is Outcome.LEFT_OPEN else (),
+            notes=notes,
+            sql=evaluated.sql,
+            by=evaluated.by,
         )
 
     def _session(self, query: QueryRecord) -> SparkSession:
@@ -180,11 +228,36 @@ class _Run:
         return spark
 
 
-def _not_verifiable(
-    state: State, query: QueryRecord, problem: NotVerifiable, texts: Texts | None = None
-) -> Verification:
-    sql = "" if texts is None else texts.own.statements[-1].sql
-    return Verification(query.name, state.batch, Outcome.NOT_VERIFIABLE, reasons=(str(problem),), sql=sql)
+@dataclass(frozen=True)
+class _Evaluated:
+    """The right answer of a query.
+
+    Attributes:
+        rows: in the order of the query's columns.
+        sql: what Spark evaluated.
+        notes: what was changed for it.
+        texts: the query's own, if they were evaluated.
+        by: what evaluated them.
+    """
+
+    rows: DataFrame
+    sql: str
+    notes: tuple[str, ...]
+    texts: Texts | None = None
+    by: str = SPARK
+
+    @property
+    def left_open(self) -> tuple[str, ...]:
+        """What SQL leaves open of the rows."""
+        return () if self.texts is None else self.texts.left_open
+
+
+def _not_verifiable(state: State, query: QueryRecord, reasons: Sequence[str]) -> Verification:
+    return Verification(query.name, state.batch, Outcome.NOT_VERIFIABLE, reasons=tuple(reasons))
+
+
+def _numbered(rows: pa.Table) -> list[str]:
+    return [f"_{place}" for place in range(rows.num_columns)]
 
 
 def _register(spark: SparkSession, name: str, called: CalledFunction) -> None:
@@ -222,7 +295,7 @@ def _rows(frame: DataFrame, kept: pa.Table) -> pa.Table:
     return rows.cast(kept.schema)
 
 
-_REFUSALS = (NotVerifiable, PySparkException, Py4JJavaError, pa.ArrowInvalid)
+_REFUSALS = (NotVerifiable, UnsupportedError, PySparkException, Py4JJavaError, pa.ArrowInvalid)
 """What is raised where Spark does not evaluate a text."""
 
 
@@ -230,6 +303,8 @@ def _refusal(problem: Exception) -> NotVerifiable:
     """What Spark says, in a line."""
     if isinstance(problem, NotVerifiable):
         return problem
+    if isinstance(problem, UnsupportedError):
+        return NotVerifiable(problem.message)
     named = re.search(r"\[[A-Z_.]+\].*", str(problem)) or re.search(".+", str(problem))
     return NotVerifiable(f"Spark SQL does not evaluate its text: {named[0] if named else type(problem).__name__}")
 

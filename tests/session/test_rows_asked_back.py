@@ -1,0 +1,73 @@
+"""How many rows are read to say why a row is there: those of its partitions, groups and partners, and not all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from workbench.engine.engine import Engine
+from workbench.engine.spark.in_process import InProcess
+from workbench.session.session import Session
+
+ROWS, GROUPS = 8_000, 400
+SHAPES = {
+    "join": "SELECT t.id, u.v FROM t JOIN u ON t.k = u.k WHERE t.id = 7",
+    "left_join": "SELECT t.id, t.g, u.v FROM t LEFT JOIN u ON t.k = u.k AND u.v > 5",
+    "full_join": "SELECT t.id, u.v FROM t FULL JOIN u ON t.k = u.k AND u.v > 5",
+    "not_exists": "SELECT id, k FROM t WHERE NOT EXISTS (SELECT 1 FROM u WHERE u.k = t.k AND u.v > 7)",
+    "except": "SELECT id, k FROM t EXCEPT SELECT id, k FROM t WHERE x < 0.5",
+    "of_groups": "WITH q AS (SELECT k, COUNT(*) AS n FROM t GROUP BY k UNION ALL SELECT k, v FROM u) "
+                 "SELECT k, n FROM q WHERE n > 2",
+    "partition_shown": "SELECT k, id, SUM(x) OVER (PARTITION BY k) AS s FROM t",
+    "partition_not_shown": "SELECT id, SUM(x) OVER (PARTITION BY k ORDER BY id) AS s FROM t",
+    "two_partitions": "SELECT id, COUNT(*) OVER (PARTITION BY k) AS a, MAX(x) OVER (PARTITION BY h) AS b FROM t",
+    "first_of_partition": "SELECT id, x FROM t QUALIFY ROW_NUMBER() OVER (PARTITION BY k ORDER BY x DESC, id) = 1",
+    "rank_of_groups": "SELECT k, RANK() OVER (PARTITION BY g ORDER BY COUNT(*) DESC) AS r FROM t GROUP BY k, g",
+}  # fmt: skip
+MOST = {"rank_of_groups": ROWS // 10}
+"""Of these the partition itself has many rows."""
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Session]:
+    draw, n = np.random.default_rng(5), ROWS
+    rows = {"id": range(n), "k": draw.integers(0, GROUPS, n), "h": draw.integers(0, GROUPS, n), "x": draw.random(n)}
+    t = pd.DataFrame(rows).assign(g=lambda f: f.k % 20)
+    t.loc[draw.random(n) < 0.01, "k"] = None
+    u = pd.DataFrame({"k": range(GROUPS), "v": draw.integers(0, 10, GROUPS)})
+    with Session(InProcess()) as session:
+        session.add_stream("t", t.convert_dtypes(), history=n - 20, batch=20)
+        session.add_stream("u", u, history=GROUPS)
+        session.register_many(SHAPES)
+        session.run(1)
+        yield session
+
+
+@contextmanager
+def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """The rows that are kept of each network that is made to answer what is asked."""
+    rows, aside = list[int](), Engine.aside
+
+    @contextmanager
+    def counting(*arguments, **named):
+        with aside(*arguments, **named) as state:
+            rows.append(sum(tree.relation.rows for tree in state.by_root.values()))
+            yield state
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Engine, "aside", counting)
+        yield rows
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_few_rows_are_read(session: Session, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = session.query(name).head(1).to_dict("records")[0]
+    exact = {column: None if pd.isna(v) else v for column, v in row.items() if not isinstance(v, float)}
+    with counted(monkeypatch) as rows:
+        found = session.query(name).why(exact)
+    assert len(found.rows) >= 1 and found.tables
+    assert rows and max(rows) <= MOST.get(name, ROWS // 40), (rows, str(found)[:500])
