@@ -34,7 +34,7 @@ class Shape(Enum):
     TALL = "tall"
 
 
-NARROW = 18
+_LINE = 18
 """Characters of a line in boxes of drawings that are not to be wide."""
 NAMES, FEW_NAMES, MANY_BOXES = 6, 2, 20
 """Query names shown in one result box, and boxes above which one shows fewer."""
@@ -238,7 +238,11 @@ class _Drawing:
     def _folded(self, lines: Iterable[str]) -> Iterator[str]:
         """The lines of a box; in a narrow drawing no longer than they may be there."""
         for line in lines:
-            yield from [line] if self.shape is Shape.WIDE else wrap(line, NARROW, subsequent_indent="   ")
+            if self.shape is Shape.WIDE:
+                yield line
+                continue
+            folded = wrap(line.replace("(", "( "), _LINE, subsequent_indent="   ")
+            yield from (part.replace("( ", "(") for part in folded)
 
     def _edges(self) -> None:
         drawn = ((self.boxes.get(parent), self.boxes.get(child)) for parent, child in self.network.edges)
