@@ -91,6 +91,17 @@ CASES = {
     ),
     "counted_beside": Case("SELECT r.id, v.n FROM r, LATERAL (SELECT COUNT(*) AS n FROM s WHERE s.tags = r.tags) v"),
     "left": Case("SELECT a.id, b.numbers FROM r a LEFT JOIN s b ON a.tags = b.tags"),
+    "ordered": Case("SELECT id, tags, numbers FROM r ORDER BY numbers, tags DESC, sums, id LIMIT 9", dialect="duckdb"),
+    "compared": Case(
+        "SELECT a.id, b.id AS o FROM r a JOIN s b ON a.numbers < b.numbers AND a.pairs >= b.pairs"
+        " WHERE a.tags BETWEEN ['a'] AND ['b', NULL] OR b.times > [TIMESTAMP '2000-01-01']", dialect="duckdb"
+    ),
+    "extremes": Case(
+        "SELECT id, MAX(numbers) AS a, MIN(pairs) FILTER (WHERE id > 3) AS b, ARG_MAX(len(tags), [len(tags), id]) AS c"
+        " FROM r GROUP BY id", dialect="duckdb"
+    ),
+    "ranks": Case("SELECT id, days, DENSE_RANK() OVER (PARTITION BY id ORDER BY days DESC NULLS LAST) AS n FROM r",
+                  dialect="duckdb"),
     "next": Case(
         "SELECT id, LAG(tags) OVER (PARTITION BY id ORDER BY n) AS a FROM"
         " (SELECT id, tags, COUNT(*) AS n FROM r WHERE tags = ARRAY('a') OR tags IS NULL GROUP BY id, tags) v"

@@ -47,7 +47,8 @@ def asked(random: Random) -> dict[str, str]:
     edge = random.choice(["p.b = e.a", "p.b = e.a AND e.b > -3"])
     cycle = f"CYCLE {columns} SET c{marks} USING path"
     kind = random.choice(["DEPTH", "BREADTH"])
-    walk = f"SELECT a, b, s, 0 AS n FROM e{where} {union} SELECT e.a, e.b, e.s, p.n + 1 FROM p, e WHERE {edge}"
+    listed = random.choice(["e.a, e.b, e.s", "e.*"])
+    walk = f"SELECT a, b, s, 0 AS n FROM e{where} {union} SELECT {listed}, p.n + 1 FROM p, e WHERE {edge}"
     short = f"{walk} AND p.n < 3"
     rest = "WITH RECURSIVE p AS"
     return {

@@ -78,6 +78,14 @@ CASES = {
     ),
     "bytes": Case("SELECT LENGTH(code) AS n, HEX(code) AS h, code || X'00' AS c FROM r WHERE code > X'00'",
                   "SELECT octet_length(code), hex(code), code || '\\x00'::BLOB FROM r WHERE code > '\\x00'::BLOB"),
+    "in_order": Case(
+        "SELECT id, place, RANK() OVER (ORDER BY place, items DESC) AS n FROM r WHERE place.at <> {'x': 1.5::DOUBLE}",
+        dialect="duckdb",
+    ),
+    "extremes": Case(
+        "SELECT id, MAX(place) AS a, MIN(numbers) AS b FROM r WHERE times > {'a': TIMESTAMP '0001-01-01', 'b': []::"
+        "TIMESTAMP[]} GROUP BY id", dialect="duckdb"
+    ),
     "ordered": Case("SELECT id, code FROM r ORDER BY code DESC, id LIMIT 5",
                     "SELECT id, code FROM r ORDER BY code DESC NULLS LAST, id LIMIT 5"),
     "elements": Case(

@@ -8,6 +8,20 @@ _OF_T = "(SELECT k, COUNT(*) AS n FROM t GROUP BY k) a"
 _OF_U = "(SELECT k, MAX(big) AS most FROM u WHERE flag GROUP BY k) b"
 
 OUTER_JOINS = {
+    "named_together": Case(
+        "SELECT x.k, t.id, u.id AS o FROM t FULL JOIN u USING (k, g) AS x WHERE x.k > 4 OR x.g = 'a'",
+        "SELECT k, t.id, u.id FROM t FULL JOIN u USING (k, g) WHERE k > 4 OR g = 'a'",
+        dialect="postgres",
+    ),
+    "asof_right": Case(
+        "SELECT a.id, b.id AS o FROM t a ASOF RIGHT JOIN (SELECT DISTINCT k, id FROM u) b"
+        " ON a.k = b.k AND a.id >= b.id",
+        dialect="duckdb",
+    ),
+    "asof_full": Case(
+        "SELECT a.id, b.id AS o FROM t a ASOF FULL JOIN (SELECT DISTINCT k, id FROM u) b ON a.k = b.k AND a.id < b.id",
+        dialect="duckdb",
+    ),
     "left": Case("SELECT t.id, t.s, u.amount FROM t LEFT JOIN u ON t.k = u.k AND t.g = u.g"),
     "left_duplicates": Case("SELECT t.k, u.g FROM t LEFT JOIN u ON t.k = u.k"),
     "left_unread": Case("SELECT COUNT(*) AS n FROM t LEFT JOIN u ON t.k = u.k AND u.flag"),

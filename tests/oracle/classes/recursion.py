@@ -27,6 +27,14 @@ RECURSIONS = {
     "deep": _recursive(
         "SELECT k % 5 AS a, 0 AS d FROM u UNION SELECT t.id % 5, p.d + 1 FROM p JOIN t ON p.a = t.k % 5 AND p.d < 9"
     ),
+    "with_inside": _recursive(
+        f"{_FIRST} UNION (WITH v AS (SELECT k % 7 AS k, id % 7 AS b FROM t WHERE NOT flag)"
+        " SELECT p.a, v.b FROM p JOIN v ON v.k = p.b UNION SELECT b, a FROM p WHERE a > 3)"
+    ),
+    "with_before": _recursive(
+        "WITH v AS (SELECT k % 7 AS a, id % 7 AS b FROM t WHERE k < 12) SELECT a, b FROM v UNION"
+        " SELECT p.a, v.b FROM p JOIN v ON v.a = p.b"
+    ),
     "all_paths": _recursive(
         "SELECT k % 4 AS a, id % 4 AS b, 1 AS d FROM t WHERE k % 4 < id % 4 AND flag UNION ALL"
         " SELECT p.a, t.id % 4, p.d + 1 FROM t JOIN p ON t.k % 4 = p.b AND t.k % 4 < t.id % 4 AND p.d < 30",

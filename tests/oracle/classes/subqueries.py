@@ -15,6 +15,23 @@ SUBQUERIES = {
         " (SELECT MAX(c) FROM (SELECT t.g AS c) v) AS m FROM t",
         dialect="duckdb",
     ),
+    "of_groups": Case(
+        "SELECT g, (SELECT COUNT(*) FROM u WHERE u.k > MIN(t.k)) AS n, SUM(id) AS s FROM t GROUP BY g"
+        " HAVING EXISTS (SELECT 1 FROM u WHERE u.k = MAX(t.k) AND u.g = t.g)",
+        dialect="duckdb",
+    ),
+    "of_all_rows": Case(
+        "SELECT MIN(k) > ANY (SELECT k FROM u WHERE k > MIN(t.k)) AS a, (SELECT SUM(id) + SUM(t.id) FROM u) AS b,"
+        " CASE WHEN 9 IN (SELECT (SELECT MAX(t.k)) UNION ALL SELECT MIN(k) FROM u) THEN 1 ELSE 2 END AS c FROM t",
+        dialect="duckdb",
+    ),
+    "of_filtered_rows": Case(
+        "SELECT k % 3 AS r, (SELECT MAX(t.id) FILTER (WHERE t.flag)) AS m,"
+        " (SELECT COUNT(*) FROM names n WHERE n.k <= COUNT(DISTINCT t.g)) AS n FROM t GROUP BY k % 3",
+        "SELECT r, m, (SELECT COUNT(*) FROM names n WHERE n.k <= c) FROM"
+        " (SELECT k % 3 AS r, MAX(id) FILTER (WHERE flag) AS m, COUNT(DISTINCT g) AS c FROM t GROUP BY 1)",
+        dialect="postgres",
+    ),
     "grouped_by": Case(
         "SELECT k % 3 AS r, COUNT(*) AS n, SUM(id) AS s FROM t"
         " GROUP BY k % 3, k IN (SELECT k FROM u WHERE flag), (SELECT MAX(v.rate) FROM names v WHERE v.k = t.k)",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sharing.pairs.pair import ABOVE, APART, BELOW, BESIDE, SAME, Pair, same
+from sharing.pairs.pair import ABOVE, APART, BELOW, BESIDE, FROM, SAME, Pair, same
 
 from workbench.sharing.decisions import Rule
 
@@ -45,6 +45,30 @@ ORDERS = [
          "now also RANK() OVER"),
     Pair("the first rows do not become all rows for another reader", f"{_BY_AMOUNT} 3",
          "SELECT amount, SUM(amount) OVER (ORDER BY amount DESC) FROM F", APART, 1, Rule.NEW),
+]  # fmt: skip
+
+_PARTS = "SELECT id, RANK() OVER (PARTITION BY code ORDER BY split(dst, ',')) AS r FROM F"
+
+SHARES_AND_PARTS = [
+    same("LIMIT of a sum", f"{_BY_AMOUNT} 3", f"{_BY_AMOUNT} 1 + 2"),
+    same("a share with a fraction", f"{_BY_AMOUNT} 50%", f"{_BY_AMOUNT} 50.0%"),
+    same("a share of a view", f"{_BY_AMOUNT} 50%",
+         "SELECT id, amount FROM (SELECT amount, id FROM F) v ORDER BY 2 DESC LIMIT 100 / 2 %"),
+    same("an aggregate of the outer query is one of its groups", "SELECT code, MAX(amount) FROM F GROUP BY code",
+         "SELECT code, (SELECT MAX(F.amount)) FROM F GROUP BY code"),
+    Pair("two functions of one order of arrays", _PARTS, _PARTS.replace("RANK", "DENSE_RANK"), SAME, 0,
+         Rule.STATISTICS, evaluated=False),
+    Pair("a smaller share", f"{_BY_AMOUNT} 50%", f"{_BY_AMOUNT} 20%", BESIDE, 1, Rule.EQUAL),
+    Pair("a share and a number", f"{_BY_AMOUNT} 20%", f"{_BY_AMOUNT} 20", APART, 1, Rule.NEW),
+    Pair("a share in another order", f"{_BY_AMOUNT} 20%", "SELECT id, amount FROM F ORDER BY amount LIMIT 20%", APART,
+         2, Rule.NEW),
+    Pair("arrays and their texts are in other orders", _PARTS, _PARTS.replace("split(dst, ',')", "dst"), APART, 1,
+         Rule.NEW, evaluated=False),
+    Pair("arrays of other parts are in other orders", _PARTS, _PARTS.replace("','", "'-'"), APART, 1, Rule.NEW,
+         evaluated=False),
+    Pair("an aggregate of the subquery's own rows is none of the outer query",
+         "SELECT code, MAX(amount) FROM F GROUP BY code",
+         "SELECT code, (SELECT MAX(v.amount) FROM F v WHERE v.dst = 'a') FROM F GROUP BY code", FROM, 3, Rule.NEW),
 ]  # fmt: skip
 
 _EARLIEST = "SELECT DISTINCT ON (code) code, amount FROM F ORDER BY code, amount"

@@ -50,7 +50,7 @@ def test_refused_with_message_and_caret(dialect: str, sql: str, expected: str) -
         ("select a from T sort by a", "write ORDER BY"),
         ("select distinct a from T order by b", "select it as well"),
         ("select a, b a from T order by a", "give one of them another name"),
-        ("select a from T limit 1 + 1", "as in LIMIT 10"),
+        ("select a from T limit a + 1", "as in LIMIT 10"),
         ("select a from T fetch first 3 rows with ties", "say by what rows are equal"),
         ("select T.a from T, U right join T v on v.a = U.k", "write the items before it in parentheses"),
         ("select a from T where sum(a) over () > 1", "it stands in the select list, QUALIFY and ORDER BY"),

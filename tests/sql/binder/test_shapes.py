@@ -31,7 +31,7 @@ SHAPES = {
     "rows IN a list": ("SELECT k FROM t WHERE (k, g) IN ((1, 2), (3, 4))", "nny"),
     "rows IN a subquery": ("SELECT k FROM t WHERE (k, g) IN (SELECT k, g FROM u)", "yyy"),
     "row as a value": ("SELECT ROW(k, g) AS r FROM t", "nnn"),
-    "order of arrays": ("SELECT k FROM t ORDER BY n", "nnn"),
+    "order of arrays": ("SELECT k FROM t ORDER BY n", "yyy"),
     "UNNEST beside columns": ("SELECT k, UNNEST(n) AS e FROM t", "nyy"),
     "EXPLODE beside columns": ("SELECT k, EXPLODE(n) AS e FROM t", "yyy"),
     "UNNEST inside an expression": ("SELECT ABS(UNNEST(n)) AS e FROM t", "nyy"),

@@ -92,9 +92,14 @@ def empty_array(type_: DataType) -> Call:
     return Call("array", (), type_)
 
 
-def _is_untyped(expression: Expression) -> bool:
+def is_untyped(expression: Expression) -> bool:
     """Whether it goes with several types: NULL, the array without elements, and the map without entries."""
     return is_null(expression) or (isinstance(expression, Call) and expression == empty_array(expression.type))
+
+
+def untyped_as(expression: Expression, type_: DataType) -> Expression:
+    """NULL, or the array without elements, as a value of a type."""
+    return Constant(None, type_) if is_null(expression) else empty_array(type_)
 
 
 def is_integer_of(have: DataType, type_: DataType) -> bool:
@@ -113,7 +118,7 @@ def coerce(expression: Expression, type_: DataType) -> Expression:
         return expression
     if have.json and type_.kind is Kind.STRING:
         return expression  # JSON is a text
-    if have.kind is type_.kind and have.element is not None and _is_untyped(expression):
+    if have.kind is type_.kind and have.element is not None and is_untyped(expression):
         return Constant(None, type_) if is_null(expression) else empty_array(type_)
     if isinstance(expression, Constant):
         converted = constant_as(expression, type_)
@@ -161,7 +166,7 @@ def comparable_sides(*sides: Expression) -> tuple[Expression, ...]:
         return sides
     refuse_maps(*typed)
     with_parts = [s for s in typed if not s.type.ordered]
-    if whole := next((s for s in with_parts if not _is_untyped(s)), next(iter(with_parts), None)):
+    if whole := next((s for s in with_parts if not is_untyped(s)), next(iter(with_parts), None)):
         return tuple(_whole(side, whole) for side in sides)
     lead = next((s for s in typed if not isinstance(s, Constant)), typed[0])
     if counted := next((s for s in typed if s.type.counted), None):
@@ -232,7 +237,7 @@ def _whole(side: Expression, lead: Expression) -> Expression:
     """A side of a comparison of arrays or structs, which are equal where their elements or fields are, NULL to NULL."""
     if is_null(side):
         return Constant(None, lead.type)
-    if side.type.kind is lead.type.kind and _is_untyped(side):
+    if side.type.kind is lead.type.kind and is_untyped(side):
         return empty_array(lead.type)
     if side.type != lead.type:
         raise TypeClash(f"type clash: {lead.type} cannot be compared with {side.type}", side,
@@ -330,7 +335,7 @@ def unify(arguments: Sequence[Expression]) -> tuple[tuple[Expression, ...], Data
     Raises:
         TypeClash: there is none.
     """
-    typed = [a for a in arguments if not _is_untyped(a)] or [a for a in arguments if not is_null(a)]
+    typed = [a for a in arguments if not is_untyped(a)] or [a for a in arguments if not is_null(a)]
     if not typed:
         return tuple(arguments), arguments[0].type
     lead = next((a for a in typed if not isinstance(a, Constant)), typed[0])
@@ -356,11 +361,11 @@ def _widened(argument: Expression, type_: DataType) -> Expression:
         converted = _constant_as(argument, type_)
         if converted is not None:
             return converted
-    if not _is_untyped(argument):
+    if not is_untyped(argument):
         return _converted(argument, type_)
     if type_.kind is not argument.type.kind:
         raise _no_common_type(type_, argument)
-    return Constant(None, type_) if is_null(argument) else empty_array(type_)
+    return untyped_as(argument, type_)
 
 
 def _no_common_type(type_: DataType, argument: Expression) -> TypeClash:

@@ -4,11 +4,11 @@ Few kinds on purpose: every binary float is a DOUBLE, and every integer is compu
 an integer that a cast keeps within fewer bits says how many (``integer(16)``), which is a promise about its values:
 wherever an INTEGER is needed it is one. Exactness of rewrites depends on the kind.
 
-ARRAY, STRUCT, MAP and BINARY are stored as texts, by which two of them are equal (``functions/stored_values``). Arrays
-and structs have no order; that of BINARY is its texts', which are hexadecimal. A MAP is computed and stored as the
-array of its entries, structs of a key and a value, in the order in which they came; SQL text cannot compare maps. An
-INTERVAL of days to microseconds, a TIME of the day and an interval of years and months are counted: computed and
-stored as the number of their microseconds, or months (``counted``).
+ARRAY, STRUCT, MAP and BINARY are stored as texts, by which two of them are equal (``functions/stored_values``). The
+order of BINARY is its texts', which are hexadecimal; that of arrays and structs is not (``functions/order_of_parts``).
+A MAP is computed and stored as the array of its entries, structs of a key and a value, in the order in which they came;
+SQL text cannot compare maps. An INTERVAL of days to microseconds, a TIME of the day and an interval of years and months
+are counted: computed and stored as the number of their microseconds, or months (``counted``).
 """
 
 from __future__ import annotations

@@ -22,7 +22,17 @@ from workbench.sql.binder.joins.selected_elements import rows_after_groups
 from workbench.sql.binder.joins.unnesting import OuterNames, outward_query
 from workbench.sql.binder.match_recognize import without_matches
 from workbench.sql.binder.order.limit import CLAUSES
-from workbench.sql.binder.recursion import RECURSIVE_CLAUSES, reads_itself, refuse_clauses, refuse_later_names, steps_of
+from workbench.sql.binder.outer_aggregates import select_of_groups
+from workbench.sql.binder.protocols import AggregateOfOuter
+from workbench.sql.binder.recursion import (
+    RECURSIVE_CLAUSES,
+    after_what_they_read,
+    queries_before,
+    reads_itself,
+    refuse_clauses,
+    refuse_later_names,
+    steps_of,
+)
 from workbench.sql.binder.scope import Outer, Scope
 from workbench.sql.binder.select import SelectBinder
 from workbench.sql.binder.set_operations import (
@@ -227,7 +237,15 @@ class QueryBinder:
         return query
 
     def select(self, node: exp.Select) -> LogicalQuery:
-        """One SELECT."""
+        """One SELECT; from its groups, where a subquery has an aggregate of its rows."""
+        try:
+            return self._select(node)
+        except AggregateOfOuter as found:
+            if found.level:
+                raise
+            return self._select(select_of_groups(node, found, self, self._select))
+
+    def _select(self, node: exp.Select) -> LogicalQuery:
         # PIVOT and UNPIVOT before all, since they are subqueries of FROM.
         node = without_pivots(node, self)
         # Patterns of rows next, since their matches are a subquery of FROM as well.
@@ -272,7 +290,11 @@ class QueryBinder:
         What a CTE around it reads of its outer queries is a level farther away there.
         """
         local = {name: outward_query(query) for name, query in self.local.items()}
-        return replace(self, outer=OuterNames(scope), local=local).query(node)
+        try:
+            return replace(self, outer=OuterNames(scope), local=local).query(node)
+        except AggregateOfOuter as found:
+            found.level -= 1
+            raise
 
     def now_at(self, node: exp.Expr) -> Call:
         """The value of now where ``node`` asks for it.
@@ -311,16 +333,20 @@ class QueryBinder:
         self.source.refuse_others(with_, {"expressions", "recursive"}, "WITH")
         recursive = with_.args.get("recursive") or self.source.rules.with_is_recursive
         binder, seen = self, set[str]()
-        for cte in with_.expressions:
+        every = after_what_they_read(with_.expressions) if recursive else with_.expressions
+        for cte in every:
             if cte.alias.lower() in seen:
                 raise self.source.error(f"{cte.alias} stands twice in WITH", cte, "give one of them another name")
             seen.add(cte.alias.lower())
             # MATERIALIZED is a hint that changes no answer: one subquery is one node, however often it is read.
             self.source.refuse_others(cte, {"this", "alias", "materialized", *RECURSIVE_CLAUSES}, "a CTE")
             if recursive:
-                refuse_later_names(cte, with_.expressions, self.source)
+                refuse_later_names(cte, every, self.source)
             if recursive and reads_itself(cte):
-                binder = binder.knowing(cte.alias, steps_of(cte, binder.query, binder.over(cte.alias), self.source))
+                # The queries of WITH before its UNION are known in it alone.
+                before, union = queries_before(cte)
+                own = binder._with_ctes(before)
+                binder = binder.knowing(cte.alias, steps_of(union, own.query, own.over(cte.alias), self.source))
                 continue
             refuse_clauses(cte, self.source)
             alias = cte.args.get("alias")

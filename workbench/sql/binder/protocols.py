@@ -27,6 +27,14 @@ class AggregateBinder(ExpressionBinder, Protocol):
     scope: Scope
 
 
+class AggregateOfOuter(Exception):
+    """An aggregate in a subquery that is one of an outer query: ``level`` queries around it is the one of its rows."""
+
+    def __init__(self, node: exp.Expr, level: int) -> None:
+        super().__init__(level)
+        self.node, self.level = node, level
+
+
 class AnalyticBinder(Protocol):
     """Binds analytic calls (implemented by ``order.analytic.Analytics``).
 

@@ -31,7 +31,7 @@ from workbench.sql.binder.best_values import with_best_values
 from workbench.sql.binder.fixpoint import fixpoint_of, goes_on_for_ever
 from workbench.sql.binder.order.limit import CLAUSES
 from workbench.sql.binder.search_clauses import with_order, with_search_columns
-from workbench.sql.binder.set_operations import with_column_names
+from workbench.sql.binder.set_operations import operation_of, with_column_names
 from workbench.sql.logical import (
     Block,
     Input,
@@ -69,11 +69,31 @@ def reads_itself(cte: exp.CTE) -> bool:
     return bool(_reads(cte.this, cte.alias))
 
 
+def queries_before(cte: exp.CTE) -> tuple[exp.With | None, exp.CTE]:
+    """WITH before the UNION of a recursive query, if its queries do not read that, and the query without it."""
+    with_ = cte.this.args.get("with_")
+    if with_ is None or _reads(with_, cte.alias):
+        return None, cte
+    plain = cte.copy()
+    plain.this.set("with_", None)
+    return with_, plain
+
+
 def refuse_clauses(cte: exp.CTE, source: SourceText) -> None:
     """Refuse what only a recursive query may have."""
     for key, words in RECURSIVE_CLAUSES.items():
         if cte.args.get(key):
             source.refuse(f"{words} of a query that does not read itself", cte, "WITH RECURSIVE … reads its own name")
+
+
+def after_what_they_read(every: Sequence[exp.CTE]) -> list[exp.CTE]:
+    """Queries of WITH RECURSIVE, each behind those that it reads; those that read each other stay as they are."""
+    waiting, sorted_ = list(every), list[exp.CTE]()
+    while waiting:
+        free = (c for c in waiting if not any(_reads(c.this, other.alias) for other in waiting if other is not c))
+        sorted_.append(next(free, waiting[0]))
+        waiting.remove(sorted_[-1])
+    return sorted_
 
 
 def refuse_later_names(cte: exp.CTE, every: Sequence[exp.CTE], source: SourceText) -> None:
@@ -105,7 +125,13 @@ def steps_of(
     _refuse_other_operators(body, name, source)
     names = [column.name for column in cte.args["alias"].args.get("columns") or ()]
     first = with_column_names(unordered(first_of(body.this)), names, source, cte)
-    selects = list(_selects(body.expression))
+    selects = list(_selects(body.expression, bool(body.args.get("distinct"))))
+    if body.args.get("distinct") and _has_a_row(body.this):
+        # What reads no step gives the same rows in each: with UNION they are first rows, if there is a step at all.
+        alone = [select for select in selects if not _reads(select, name)]
+        selects = [select for select in selects if select not in alone]
+        rows = [first, *(unordered(first_of(select)) for select in alone)]
+        first = first if not alone else operation_of("union", False, rows, body, source)
     searched = cte.args.get("search") or cte.args.get("cycle")
     plain = [column for column, _ in output_columns(first)]
     if searched:
@@ -130,7 +156,10 @@ def steps_of(
             return found
     if searched:
         source.refuse("SEARCH and CYCLE of a step that is no plain join", searched, f"join {name} by an inner join")
-    _refuse_other_forms(body, name, source)
+    if (other := _other_form(body, name)) is not None:
+        if found is not None:
+            return found
+        source.refuse(*other)
     step = _with_constants(first)
     names = [column for column, _ in output_columns(step)]
     steps = [step]
@@ -174,14 +203,37 @@ def _union(steps: Sequence[Block], body: exp.Union) -> SetQuery:
     return SetQuery("union", not body.args.get("distinct"), tuple(steps), names, types)
 
 
-def _selects(next_: exp.Expr) -> Iterator[exp.Expr]:
-    """The SELECTs of the recursive part, which may be a UNION ALL of several."""
+def _selects(next_: exp.Expr, distinct: bool) -> Iterator[exp.Expr]:
+    """The SELECTs of the recursive part, which may be a UNION ALL of several, or a UNION where rows are ``distinct``.
+
+    Each has the queries of WITH that stand before the UNION.
+    """
     inner = next_.unnest()
-    if isinstance(inner, exp.Union) and not any(inner.args.get(key) for key in ("distinct", "with_", *CLAUSES)):
-        yield from _selects(inner.this)
-        yield from _selects(inner.expression)
-    else:
+    limited = any(inner.args.get(key) for key in CLAUSES)
+    if not isinstance(inner, exp.Union) or limited or (inner.args.get("distinct") and not distinct):
         yield next_
+    else:
+        with_ = inner.args.get("with_")
+        for side in (inner.this, inner.expression):
+            for select in _selects(side, distinct):
+                yield select if with_ is None else _with_queries(select, with_)
+
+
+def _with_queries(select: exp.Expr, with_: exp.With) -> exp.Expr:
+    """A SELECT behind queries of WITH, and its own."""
+    inner = select.unnest().copy()
+    own = inner.args.get("with_")
+    recursive = any(w.args.get("recursive") for w in (with_, own) if w is not None)
+    every = [*with_.copy().expressions, *(own.expressions if own is not None else ())]
+    inner.set("with_", exp.With(expressions=every, recursive=recursive))
+    return inner
+
+
+def _has_a_row(first: exp.Expr) -> bool:
+    """Whether the first part of a recursive query has a row, whatever the streams have."""
+    inner = first.unnest()
+    plain = isinstance(inner, exp.Select) and not any(inner.args.get(key) for key in ("from_", "where", "having"))
+    return plain or isinstance(inner, exp.Values)
 
 
 def _refuse_other_operators(body: exp.Expr, name: str, source: SourceText) -> None:
@@ -192,13 +244,13 @@ def _refuse_other_operators(body: exp.Expr, name: str, source: SourceText) -> No
     source.refuse_others(body, {"this", "expression", "distinct"}, "a recursive UNION")
 
 
-def _refuse_other_forms(body: exp.Expr, name: str, source: SourceText) -> None:
-    """Refuse what has no one plain reference to the name in its recursive part."""
+def _other_form(body: exp.Expr, name: str) -> tuple[str, exp.Expr, str] | None:
+    """What is refused of a recursive part that has no one plain reference to the name, where, and what to try."""
     next_, reads = body.expression.unnest(), _reads(body.expression, name)
     if len(reads) > 1:
-        source.refuse(f"{name} twice in its own query", reads[1], "a step reads the rows of the step before once")
+        return f"{name} twice in its own query", reads[1], "a step reads the rows of the step before once"
     if not isinstance(next_, exp.Select):
-        source.refuse("a second part of a recursive query that is no SELECT", next_, "write first UNION ALL SELECT ...")
+        return "a second part of a recursive query that is no SELECT", next_, "write first UNION ALL SELECT ..."
     from_, joins = next_.args.get("from_"), next_.args.get("joins") or ()
     own = [item for item in (from_, *joins) if item is not None and item.this is reads[0]]
     # Rows of a step give new rows each for itself, not by what other rows of the step there are.
@@ -206,13 +258,27 @@ def _refuse_other_forms(body: exp.Expr, name: str, source: SourceText) -> None:
         join.side or join.method or join.kind in ("SEMI", "ANTI") for join in joins if join in own
     )
     if not own or not each:
-        source.refuse(f"{name} there in its own query", reads[0], f"read {name} in FROM, or by an inner join")
+        return f"{name} there in its own query", reads[0], f"read {name} in FROM, or by an inner join"
+    return None
 
 
 def _reads(node: exp.Expr, name: str) -> list[exp.Table]:
-    return [
-        table for table in node.find_all(exp.Table) if table.name.lower() == name.lower() and not table.args.get("db")
-    ]
+    """The places in a query that read a name, and not a query of its own WITH of that name."""
+    named = (table for table in node.find_all(exp.Table) if table.name.lower() == name.lower())
+    return [table for table in named if not table.args.get("db") and not _is_hidden(table, node, name)]
+
+
+def _is_hidden(table: exp.Expr, node: exp.Expr, name: str) -> bool:
+    """Whether a query of WITH inside of a node has the name where a table stands."""
+    at = table
+    while at is not node and at.parent is not None:
+        at, key = at.parent, at.arg_key
+        with_ = at.args.get("with_")
+        if with_ is None or not any(cte.alias.lower() == name.lower() for cte in with_.expressions):
+            continue
+        if key != "with_" or with_.args.get("recursive"):
+            return True
+    return False
 
 
 def _with_constants(query: LogicalQuery) -> Block:

@@ -26,9 +26,9 @@ from workbench.sql.algebra.expressions import (
     map_columns,
 )
 from workbench.sql.algebra.types import BOOLEAN, COUNTED, DATE, INSTANT, DataType, Kind
-from workbench.sql.binder.aggregates.aggregation import Aggregation, in_one_order, is_aggregate
+from workbench.sql.binder.aggregates.aggregation import Aggregation, in_one_order, is_aggregate, level_of
 from workbench.sql.binder.differences import refuse_different
-from workbench.sql.binder.protocols import AnalyticBinder, SubqueryBinder, is_subquery
+from workbench.sql.binder.protocols import AggregateOfOuter, AnalyticBinder, SubqueryBinder, is_subquery
 from workbench.sql.binder.scope import Scope, scope_of
 from workbench.sql.binder.window_functions import bind_part_of_call, bind_window, is_part, is_window_call
 from workbench.sql.function_help import all_help, signature_hint
@@ -262,6 +262,10 @@ class ScalarBinder:
     # ---- nodes -------------------------------------------------------------------------------------------------------
 
     def _bind(self, node: exp.Expr) -> Expression:
+        if self.aggregation is None and self.scope.outer is not None:
+            called = node.this if isinstance(node, exp.Filter) else node
+            if is_aggregate(called, self.schema) and (level := level_of(node, self.scope)):
+                raise AggregateOfOuter(called, level)
         if is_subquery(node):
             grouped = self.aggregation is not None and not self.aggregation.inside
             subqueries = self._of_groups if grouped else self._subqueries
@@ -273,6 +277,8 @@ class ScalarBinder:
             return self._now(node)
         if isinstance(node, exp.Window) and self._analytics is not None:
             return self._analytics.bind(node, self)
+        if isinstance(node, exp.PositionalColumn):
+            return self.column(self.scope.column_at(node))
         self._refuse_unsupported(node)
         if isinstance(node, exp.Anonymous):
             return self._named_function(node)

@@ -45,6 +45,9 @@ class Outer(Protocol):
     def columns_of(self, alias: str) -> list[tuple[str, Expression]] | None:
         """The columns of the FROM item of that name, as the subquery sees them; ``None`` where there is none."""
 
+    def level(self, column: exp.Column) -> int:
+        """How many queries around it a name belongs to, 0 where to none."""
+
 
 @dataclass
 class Scope:
@@ -71,12 +74,18 @@ class Scope:
     computed: Mapping[Expression, Expression] = field(default_factory=dict)
     hidden: Mapping[str, Expression] = field(default_factory=dict)
 
-    def add(self, item: Item, node: exp.Expr) -> None:
-        """Raises SqlError when the alias is taken."""
+    def add(self, item: Item, node: exp.Expr, with_columns: bool = True) -> None:
+        """Add an item, whose columns unqualified names mean, too, unless others have these; an alias stands once."""
         if any(other.alias.lower() == item.alias.lower() for other in self.items if item.alias):
             raise self.source.error(f"{item.alias} stands twice in FROM", node, "give one of them an alias")
         self.items.append(item)
-        self.columns += item.columns.items()
+        self.columns += item.columns.items() if with_columns else ()
+
+    def forget(self, name: str) -> None:
+        """Leave out the columns of a name, where any item has it."""
+        for item in [item for item in self.items if name in item.columns]:
+            item.columns = {known: value for known, value in item.columns.items() if known != name}
+            self.columns[:] = [(known, value) for known, value in self.columns if known != name]
 
     def by_names(self) -> Scope:
         """The scope in which a column that FROM computes, or has twice, is known by its name.
@@ -140,6 +149,20 @@ class Scope:
         hint = _of_alias(column) or _of_duration(column.name) or self._near(name, known) or listed
         raise self.source.error(f"unknown column {column.name}", column, hint)
 
+    def column_at(self, node: exp.PositionalColumn) -> exp.Column:
+        """The column of FROM that ``#2`` is.
+
+        Raises:
+            SqlError: FROM has no such column.
+        """
+        place = int(node.name) if node.name.isdigit() else 0
+        if not 1 <= place <= len(self.columns):
+            raise self.source.error(f"FROM has no column #{node.name}", node, f"it has {len(self.columns)}")
+        name, value = self.columns[place - 1]
+        own = (item.alias for item in self.items if item.columns.get(name) == value)
+        several = sum(other == name for other, _ in self.columns) > 1
+        return exp.column(name, table=next(own, None) if several else None, quoted=True)
+
     def alias(self, column: exp.Column, prefer: bool) -> Expression | None:
         """The meaning of a name, if it is an alias here.
 
@@ -189,6 +212,12 @@ class Scope:
     def has(self, column: exp.Column) -> bool:
         """Whether a column name means something here, or in an outer query."""
         return self.has_here(column) or (self.outer is not None and self.outer.has(column))
+
+    def level(self, column: exp.Column) -> int:
+        """How many queries around this one a name belongs to; 0 of one of this query, or of none."""
+        if self.has_here(column) or self.outer is None or not self.outer.has(column):
+            return 0
+        return self.outer.level(column) + 1
 
     def columns_of(self, alias: str) -> list[tuple[str, Expression]] | None:
         """The columns of the FROM item of that name, here or in an outer query; ``None`` where there is none."""

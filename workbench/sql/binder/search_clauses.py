@@ -57,7 +57,31 @@ def with_search_columns(
     own = [exp.column(name) for name in types]
     for added in _first_columns(search, cycle, types, own, source):
         begin = begin.select(added)
-    return over(first, begin), [_extended(select, cte, types, source) for select in selects]
+    listed = [_listed(select, first, over) for select in selects]
+    return over(first, begin), [_extended(select, cte, types, source) for select in listed]
+
+
+def _listed(select: exp.Expr, first: LogicalQuery, over: BindStep) -> exp.Expr:
+    """A SELECT of the recursive part with the columns of ``*`` and ``t.*`` by name."""
+    inner = select.unnest()
+    joins = inner.args.get("joins") or ()
+    if not isinstance(inner, exp.Select) or any(join.args.get("using") or join.args.get("method") for join in joins):
+        return select
+    inner = inner.copy()
+    tables = [item.this for item in (inner.args.get("from_"), *(inner.args.get("joins") or ())) if item is not None]
+    items: list[exp.Expr] = []
+    for item in inner.expressions:
+        star = item.this if isinstance(item, exp.Column) else item
+        if not isinstance(star, exp.Star) or any(star.args.values()):
+            items.append(item)
+            continue
+        for table in tables:
+            name = table.alias_or_name
+            if item is star or item.table.lower() == name.lower():
+                shown = output_columns(over(first, exp.select("*").from_(table.copy())))
+                items += [exp.column(column, table=name, quoted=True) for column, _ in shown]
+    inner.set("expressions", items)
+    return inner
 
 
 def with_order(

@@ -49,7 +49,7 @@ from workbench.sql.binder.order.keys import (
     shown_name,
     sort_keys,
 )
-from workbench.sql.binder.order.limit import CLAUSES, Limit, limit_of
+from workbench.sql.binder.order.limit import CLAUSES, Limit, limit_of, limited
 from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import ScalarBinder, is_now
 from workbench.sql.binder.scope import Scope
@@ -346,14 +346,14 @@ class SelectBinder:
 
     def in_order(self, query: Block | SetQuery) -> LogicalQuery:
         """The query in the order of ORDER BY, with the rows that DISTINCT ON and LIMIT leave."""
-        limit, shown = limit_of(self._select, self._source), len(self._items)
+        limit = limit_of(self._select, self._source, ScalarBinder(Scope(self._source), self._context.schema).bind)
         if not self._on and not self._keys and limit == Limit() and self._select.args.get("order") is None:
             return query
         first: LogicalQuery = query
         if self._on:
             # DISTINCT ON before LIMIT, which counts the rows that it leaves.
             first = Ordered(query, len(self._outputs), self._keys, limit=1, on=self._on)
-        return Ordered(first, shown, self._keys, limit.rows, limit.offset, limit.with_ties)
+        return limited(first, len(self._items), self._keys, limit)
 
     # ---- parts of the steps ------------------------------------------------------------------------------------------
 

@@ -5,18 +5,19 @@ Branches are flattened, and the types of their columns made common.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
-from workbench.sql.algebra.coercion import TypeClash, is_null, unify
+from workbench.sql.algebra.coercion import TypeClash, is_untyped, unify, untyped_as
 from workbench.sql.algebra.column_names import stored_name, unique_names
-from workbench.sql.algebra.expressions import Column, Constant, map_columns
+from workbench.sql.algebra.expressions import Column, map_columns
 from workbench.sql.algebra.ordering import without_repetition
 from workbench.sql.algebra.types import DataType
 from workbench.sql.binder.order.keys import Named, sort_keys
-from workbench.sql.binder.order.limit import CLAUSES, Limit, limit_of
+from workbench.sql.binder.order.limit import CLAUSES, Limit, limit_of, limited
 from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import ScalarBinder
 from workbench.sql.binder.scope import scope_of
@@ -87,7 +88,8 @@ def rows_of_values(node: exp.Values, context: QueryContext) -> LogicalQuery:
     queries = []
     for row in node.expressions:
         values = row.expressions if isinstance(row, exp.Tuple) else [row.unnest()]
-        named = [exp.alias_(value.copy(), f"{prefix}{i}") for i, value in enumerate(values, start=first)]
+        names = (exp.to_identifier(f"{prefix}{i}") for i in itertools.count(first))
+        named = [exp.Alias(this=value.copy(), alias=name) for value, name in zip(values, names, strict=False)]
         queries.append(context.query(exp.Select(expressions=named)))
     return queries[0] if len(queries) == 1 else operation_of("union", True, queries, node, source)
 
@@ -119,9 +121,9 @@ def union_of(blocks: Sequence[Block]) -> SetQuery:
 def _common_type(
     operator: str, index: int, branches: Sequence[LogicalQuery], node: exp.Expr, source: SourceText
 ) -> DataType:
-    """The type of a column, to which constant NULLs of a branch say nothing."""
+    """The type of a column, to which constant NULLs and arrays without elements of a branch say nothing."""
     values = [
-        b.outputs[index].expression if isinstance(b, Block) and is_null(b.outputs[index].expression)
+        b.outputs[index].expression if isinstance(b, Block) and is_untyped(b.outputs[index].expression)
         else Column("value", output_columns(b)[index][1]) for b in branches
     ]  # fmt: skip
     try:
@@ -132,11 +134,11 @@ def _common_type(
 
 
 def _with_typed_nulls(query: LogicalQuery, types: tuple[DataType, ...]) -> LogicalQuery:
-    """A branch whose constant NULLs have the type of the column."""
-    if not isinstance(query, Block) or not any(is_null(o.expression) for o in query.outputs):
+    """A branch whose constant NULLs, and arrays without elements, have the type of the column."""
+    if not isinstance(query, Block) or not any(is_untyped(o.expression) for o in query.outputs):
         return query
     outputs = tuple(
-        Output(o.name, Constant(None, type_)) if is_null(o.expression) else o
+        Output(o.name, untyped_as(o.expression, type_)) if is_untyped(o.expression) else o
         for o, type_ in zip(query.outputs, types, strict=True)
     )
     return replace(query, outputs=outputs)
@@ -150,7 +152,8 @@ def with_order_of_outputs(query: LogicalQuery, node: exp.Expr, context: QueryCon
         node: may have ORDER BY, LIMIT and OFFSET.
         context: of the statement.
     """
-    order, limit = node.args.get("order"), limit_of(node, context.source)
+    bind_constant = ScalarBinder(scope_of(context.source, {}), context.schema).bind
+    order, limit = node.args.get("order"), limit_of(node, context.source, bind_constant)
     if order is None and limit == Limit():
         return query
     query = unordered(query)
@@ -158,7 +161,7 @@ def with_order_of_outputs(query: LogicalQuery, node: exp.Expr, context: QueryCon
     items: list[Named] = [(name, Column(stored_name(name), type_)) for name, type_ in shown]
     scope = scope_of(context.source, {name.lower(): value for name, value in items})
     keys = sort_keys(order, items, ScalarBinder(scope, context.schema).bind, context.source)
-    return Ordered(query, len(shown), without_repetition(keys), limit.rows, limit.offset, limit.with_ties)
+    return limited(query, len(shown), without_repetition(keys), limit)
 
 
 def with_column_names(query: LogicalQuery, names: Sequence[str], source: SourceText, node: exp.Expr) -> LogicalQuery:

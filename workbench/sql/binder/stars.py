@@ -48,6 +48,10 @@ def for_each_column(nodes: Iterable[exp.Expr], scope: Scope) -> list[exp.Expr]:
 
 
 def _for_each_column(node: exp.Expr, scope: Scope) -> list[exp.Expr]:
+    for place in [part for part in outside_subqueries(node) if isinstance(part, exp.PositionalColumn)]:
+        column = scope.column_at(place)
+        node = column if place is node else node
+        place.replace(column)
     found = [part for part in outside_subqueries(node) if isinstance(part, exp.Columns)]
     if not found:
         return [node]

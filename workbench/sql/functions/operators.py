@@ -32,6 +32,7 @@ from workbench.sql.functions.collation import refuse_other_order
 from workbench.sql.functions.declaration import as_moment
 from workbench.sql.functions.matches import similar
 from workbench.sql.functions.numbers import NUMERIC_QUOTIENT
+from workbench.sql.functions.order_of_parts import placed_sides
 from workbench.sql.functions.reading import QUERIES, ExpressionBinder, reads, reads_name
 from workbench.sql.functions.results import computed, in_doubles
 from workbench.sql.functions.times import interval_arithmetic
@@ -87,7 +88,7 @@ def comparison(symbol: str) -> Callable[[ExpressionBinder, exp.Binary], Expressi
                 return call(symbol, *(end if sides[0] is node.this else reversed(end)))
         left, right = b.parts(node, "this", "expression")
         of_json = jsonb_of_postgres.same_json(symbol, left, right) if b.rules.has_rows else None
-        return call(symbol, left, right) if of_json is None else of_json
+        return _compared(b, symbol, left, right) if of_json is None else of_json
 
     return bind
 
@@ -261,10 +262,10 @@ def _compared_rows(
     if symbol in ("=", "<>"):
         same = call("and", *equal) if len(equal) > 1 else equal[0]
         return same if symbol == "=" else call("not", same)
-    result = call(symbol, *pairs[-1])
+    result = _compared(b, symbol, *pairs[-1])
     for pair, same in zip(reversed(pairs[:-1]), reversed(equal[:-1]), strict=True):
         # A pair of which one is NULL decides, and the answer is unknown.
-        result = call("case", same, result, call("not", same), call(symbol[0], *pair), Constant(None, BOOLEAN))
+        result = call("case", same, result, call("not", same), _compared(b, symbol[0], *pair), Constant(None, BOOLEAN))
     return result
 
 
@@ -274,7 +275,7 @@ def between(b: ExpressionBinder, node: exp.Between) -> Expression:
     if node.args.get("symmetric"):
         value, one, other = b.parts(node, "this", "low", "high")
         ends = ((one, other), (other, one))
-        return call("or", *(call("and", call(">=", value, low), call("<=", value, high)) for low, high in ends))
+        return call("or", *(_between(b, value, *pair) for pair in ends))
     if isinstance(node.this.unnest(), exp.Sub) and interval_parts(b, node.args["low"]) is not None:
         low_test = exp.GTE(this=node.this.copy(), expression=node.args["low"].copy())
         high_test = exp.LTE(this=node.this.copy(), expression=node.args["high"].copy())
@@ -285,8 +286,15 @@ def between(b: ExpressionBinder, node: exp.Between) -> Expression:
     ]
     if rows[0] is not None and rows[1] is not None:
         return call("and", rows[0], rows[1])
-    value, low, high = b.parts(node, "this", "low", "high")
-    return call("and", call(">=", value, low), call("<=", value, high))
+    return _between(b, *b.parts(node, "this", "low", "high"))
+
+
+def _between(b: ExpressionBinder, value: Expression, low: Expression, high: Expression) -> Expression:
+    return call("and", _compared(b, ">=", value, low), _compared(b, "<=", value, high))
+
+
+def _compared(b: ExpressionBinder, symbol: str, left: Expression, right: Expression) -> Expression:
+    return call(symbol, *placed_sides(symbol, left, right, b.source))
 
 
 @reads(exp.Like, exp.ILike, parts="this expression negate")

@@ -71,6 +71,7 @@ def _parser_class(dialect: str) -> type[Parser]:
     base = sqlglot.Dialect.get_or_raise(dialect).parser_class
     functions = {name: partial(_build, name, builder) for name, builder in base.FUNCTIONS.items()}
     changes = {
+        "NAMES_JOINS": DIALECTS[dialect].has_rows,
         "FUNCTIONS": functions,
         "FUNCTION_PARSERS": _Refusing.parsers(base.FUNCTION_PARSERS),
         "NO_PAREN_FUNCTION_PARSERS": _Refusing.parsers(base.NO_PAREN_FUNCTION_PARSERS),
@@ -92,6 +93,8 @@ class _Refusing:
     _tokens_size: int
     dialect: Any
     sql: str
+    NAMES_JOINS = False
+    """Whether the columns of USING have a name together."""
 
     def _parse_match_recognize(self) -> exp.MatchRecognize | None:
         """MATCH_RECOGNIZE with SUBSET, WITHIN and SKIP TO a variable, which the parser does not know."""
@@ -122,6 +125,22 @@ class _Refusing:
             node.set("search", parsed_search(parser))
             node.set("cycle", parsed_cycle(parser))
         return node
+
+    def _parse_using_identifiers(self) -> list[exp.Expr]:
+        """USING (a, b) AS j, where the first column notes what the columns that stand once are called together."""
+        parser, names = cast(Any, self), cast(list[exp.Expr], cast(Any, super())._parse_using_identifiers())
+        if self.NAMES_JOINS and names and parser._match(TokenType.ALIAS):
+            names[0].meta["join"] = parser._parse_id_var().name
+        return names
+
+    def _parse_derived_table_values(self, *given: Any, **flags: Any) -> exp.Expr | None:
+        """VALUES, behind WITH as a SELECT, which alone may have it."""
+        begin = self._index
+        behind = 0 < begin < len(self._tokens) and self._tokens[begin - 1].token_type is TokenType.R_PAREN
+        node = cast(exp.Values | None, cast(Any, super())._parse_derived_table_values(*given, **flags))
+        if node is None or not behind:
+            return node
+        return exp.Select(expressions=[exp.Star()], from_=exp.From(this=node))
 
     @classmethod
     def parsers(cls, parsers: Mapping[str, FunctionParser]) -> dict[str, FunctionParser]:

@@ -5,6 +5,7 @@
 | ``RANK(3) WITHIN GROUP (ORDER BY x)`` and its like | counts of the rows before a row of that value |
 | ``(a JOIN b ON …) AS j (x, y)`` | a subquery of all columns |
 | ``ROW(a, b)`` beside another row, in IN and before IS NULL | ``(a, b)`` |
+| ``EXISTS (SELECT FROM t)`` | ``EXISTS (SELECT 1 FROM t)`` |
 | ``COUNT(t.*)`` | COUNT(*), or of a column by which t is joined where it may lack a row |
 | ``v = SOME(n)`` | ``v = ANY(n)`` |
 | ``ORDER BY x USING >`` | ``ORDER BY x DESC`` |
@@ -73,8 +74,10 @@ def as_written_out(tree: exp.Expr) -> exp.Expr:
         >>> as_written_out(tree).sql("postgres")
         'SELECT (1 + COUNT(CASE WHEN x < 3 THEN 1 END)) FROM t'
     """
-    for node in list(tree.find_all(exp.WithinGroup, exp.Subquery, exp.Count, exp.Anonymous, *_WITH_ROWS)):
+    for node in list(tree.find_all(exp.Exists, exp.WithinGroup, exp.Subquery, exp.Count, exp.Anonymous, *_WITH_ROWS)):
         match node:
+            case exp.Exists(this=exp.Select(expressions=[]) as rows):
+                rows.set("expressions", [exp.Literal.number(1)])
             case exp.Anonymous() if node.name.lower() in _OF_ARRAYS:
                 _replace_by_elements(node)
             case exp.Count(this=exp.Column(this=exp.Star(), args=args)) if args.get("table") is not None:

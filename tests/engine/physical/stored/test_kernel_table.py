@@ -231,6 +231,12 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
         (of, Constant(str(of.type), STRING))
         for of in (NAMED, *(columns_[0] for type_, columns_ in COLUMNS.items() if type_ != POINT))
     ],
+    "order_of_parts": [
+        (columns_[0], Constant(str(type_), STRING), Constant(last, BOOLEAN))
+        for type_, columns_ in COLUMNS.items()
+        for last in (True, False)
+        if type_.kind in (Kind.ARRAY, Kind.STRUCT)
+    ],
     "decimal_in_duckdb": [(COLUMNS[STRING][0], Constant(9, INTEGER), Constant(2, INTEGER))],
     "decimal_digits": [(COLUMNS[STRING][0], Constant(9, INTEGER), Constant(2, INTEGER))],
     "conv": [(COLUMNS[STRING][0], COLUMNS[INTEGER][0], Constant(16, INTEGER))],
@@ -309,6 +315,7 @@ OF_CHOSEN = {
     *("ones_of_bits", "run_lengths", "list_entropy", "re2_found", "re2_split", "re2_part", "re2_parts"),
     *("re2_replaced", "series", "format_in_postgres", "hex_in_postgres", "bucket_of_thresholds", "least_scale"),
     "stretch_of_months",
+    "order_of_parts",
     "map_of",
     "json_object_of",
     "to_json_in_duckdb",

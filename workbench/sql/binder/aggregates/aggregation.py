@@ -40,7 +40,8 @@ from workbench.sql.binder.aggregates.ordered import (
     counted_and_value_in_order,
     in_order,
 )
-from workbench.sql.binder.protocols import AggregateBinder
+from workbench.sql.binder.protocols import AggregateBinder, AggregateOfOuter
+from workbench.sql.binder.scope import Scope
 from workbench.sql.dialects import Quotient
 from workbench.sql.function_help import signature_hint
 from workbench.sql.functions import aggregates
@@ -49,6 +50,7 @@ from workbench.sql.functions.aggregate_rules import DESCENDING
 from workbench.sql.functions.aggregates import AGGREGATES
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.operators import numeric_quotient, refuse_quotients
+from workbench.sql.functions.order_of_parts import placed
 from workbench.sql.functions.reading import ExpressionBinder
 from workbench.sql.functions.times import interval_arithmetic
 from workbench.sql.query_limits import refuse_kept
@@ -93,7 +95,7 @@ class Aggregation:
 
     def bind(self, node: exp.Expr, b: AggregateBinder) -> Expression | None:
         """An aggregate as an expression over statistics, of source ``Origin.GROUPED``; ``None`` for any other node."""
-        condition = None
+        whole, condition = node, None
         if isinstance(node, exp.Filter):
             node, condition = node.this, node.expression.this
         user = b.schema.aggregate(node.name) if isinstance(node, exp.Anonymous) else None
@@ -111,14 +113,12 @@ class Aggregation:
             call_ = read_aggregate(name, node, b.source)
             arguments = self._arguments(call_, condition, user is None, b)
             read = [column for argument in arguments for column in columns(argument)]
-            named = [*node.find_all(exp.Column), *(condition.find_all(exp.Column) if condition is not None else ())]
-            of_outer = read and all(column.level for column in read) and not any(map(b.scope.has_here, named))
-            if of_outer or _is_of_a_subquery(node, b):
-                # In SQL it is an aggregate of that query's rows.
-                what = "an aggregate of nothing but columns of the outer query"
-                b.source.refuse(what, node, "aggregate there, or let a subquery in FROM select what is aggregated")
+            if (read and all(column.level for column in read)) or _is_of_a_subquery(node, b):
+                _refuse_of_outer(whole, node, b)
             if name in ("array_agg", "listagg") or call_.distinct:
                 refuse_kept(arguments, b.source, node)
+            if user is None and name in ("min", "max") and len(arguments) > len(call_.parts):
+                call_ = replace(call_, name=f"{name}_by", parts=call_.parts * 2, distinct=False)
             if user is not None:
                 return self._user_aggregate(user, arguments, call_.distinct, node, b)
             return self._built_in(call_, arguments, node, b)
@@ -133,9 +133,13 @@ class Aggregation:
     ) -> list[Expression]:
         """The bound arguments, NULL where FILTER does not hold."""
         arguments = [b.bind(part) for part in syntax.parts]
+        first = AGGREGATES[syntax.name].unordered if built_in else 0
+        if built_in and syntax.name in _EXTREMES and arguments and len(arguments) <= 2:
+            by = placed(arguments[-1], b.source)  # the smallest array is that by what is in its order
+            if by != arguments[-1]:
+                arguments, first = [arguments[0], by], 1
         compared = arguments[:1] if built_in and syntax.name in _SHARES else arguments
-        places = range(AGGREGATES[syntax.name].unordered if built_in else 0, len(compared))
-        if whole := next((arguments[i] for i in places if not arguments[i].type.ordered), None):
+        if whole := next((value for value in compared[first:] if not value.type.ordered), None):
             clash = no_order(whole)
             what = f"{syntax.name.upper()} of {whole.type.kind}s, which have no order"
             raise TypeClash(what, whole, clash.hint)
@@ -149,9 +153,8 @@ class Aggregation:
             arguments = _with_shares(arguments, syntax, b.source)
         if condition is not None:
             # Rows in which this argument is NULL do not count; the value of MIN_BY may be NULL, its key may not.
-            by_key = syntax.name in ("min_by", "max_by") or (
-                syntax.name in PLACED and not (syntax.order or self._rows_order)
-            )
+            by_arrival = syntax.name in PLACED and not (syntax.order or self._rows_order)
+            by_key = syntax.name in _EXTREMES or by_arrival
             at = 1 if built_in and by_key and len(arguments) > 1 else 0
             arguments = arguments or [Constant(1, INTEGER)]
             arguments[at] = call("case", b.condition(condition), arguments[at], Constant(None, STRING))
@@ -247,6 +250,26 @@ def _average_in_duckdb(average: Expression) -> Expression:
     return call("/", cast(digits, DOUBLE), divisor)
 
 
+def level_of(node: exp.Expr, scope: Scope) -> int:
+    """How many queries around it the one is whose rows an aggregate is of, where it reads no column of its own query.
+
+    What a subquery in it reads of its own tables does not count.
+    """
+    inner = {table.alias_or_name.lower() for table in node.find_all(exp.Table, exp.Subquery)}
+    named = [column for column in node.find_all(exp.Column) if not (inner and column.table.lower() in {"", *inner})]
+    return min(map(scope.level, named), default=0)
+
+
+def _refuse_of_outer(whole: exp.Expr, node: exp.Expr, b: AggregateBinder) -> None:
+    """Raise AggregateOfOuter for an aggregate of the rows of an outer query; refuse one of which that is not known."""
+    if level := level_of(whole, b.scope):
+        raise AggregateOfOuter(node, level)
+    named = list(whole.find_all(exp.Column))
+    if not any(map(b.scope.has_here, named)) and any(not column.table for column in named):
+        hint = "aggregate there, or let a subquery in FROM select what is aggregated"
+        b.source.refuse("an aggregate of nothing but columns of the outer query", node, hint)
+
+
 def _is_of_a_subquery(node: exp.Expr, b: ExpressionBinder) -> bool:
     """Whether an aggregate of a SELECT without FROM has a subquery in it, by which it may be of the outer query."""
     select = node.find_ancestor(exp.Select)
@@ -290,6 +313,7 @@ def _share(share: Expression | None, syntax: AggregateSyntax, source: SourceText
     return Constant(shortest, decimal(scale + 1, scale))
 
 
+_EXTREMES = ("min", "max", "min_by", "max_by")
 _SHARES = ("percentile", "percentile_disc", "approx_percentile")
 
 

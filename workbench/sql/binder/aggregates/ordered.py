@@ -17,6 +17,7 @@ from workbench.sql.functions.aggregate_calls import AggregateSyntax
 from workbench.sql.functions.aggregate_rules import DESCENDING
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.collation import note_key
+from workbench.sql.functions.order_of_parts import placed
 from workbench.sql.functions.reading import ExpressionBinder
 from workbench.sql.functions.results import as_text
 from workbench.sql.syntax.source_text import SourceText
@@ -92,10 +93,11 @@ def in_order(
     order = []
     for key in syntax.order:
         bound = b.bind(key.this)
-        if not bound.type.ordered and bound != value:
-            b.source.refuse(f"the order of {bound.type.kind}s", key, "order by an element or a field, as in x[0]")
         note_key(b.source, key, bound)
-        order.append(SortKey(bound, bool(key.args.get("desc")), bool(key.args.get("nulls_first"))))
+        by = placed(bound, b.source)
+        if not by.type.ordered:
+            b.source.refuse(f"the order of {bound.type.kind}s", key, "order by an element or a field, as in x[0]")
+        order.append(SortKey(by, bool(key.args.get("desc")), bool(key.args.get("nulls_first"))))
         if bound in (value, given):
             break  # no later key tells equal values apart
         if syntax.distinct:
@@ -103,7 +105,7 @@ def in_order(
             b.source.refuse(what, node, "order it by the values")
     if syntax.distinct and b.rules.distinct_arrays_are_sorted and not order:
         note_key(b.source, node, value)
-        order = [SortKey(value, nulls_first=False)]  # it sorts them to find those that are equal
+        order = [SortKey(placed(value, b.source), nulls_first=False)]  # it sorts them to find those that are equal
     name = "array_agg" if syntax.name in PLACED else syntax.name
     name, keys = with_keys(name, order or rows, (value, given), keeps_nulls, node, b.source)
     return name, [*arguments, *keys]

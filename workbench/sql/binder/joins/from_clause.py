@@ -11,8 +11,8 @@ from workbench.errors import UnsupportedError
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Column, Expression, columns, digest, identity
 from workbench.sql.algebra.ordering import SortKey
-from workbench.sql.binder.joins.asof import as_lateral
-from workbench.sql.binder.joins.elements import add_elements, function_of, item_name, keeps_rows
+from workbench.sql.binder.joins.asof import NEXT, as_plain
+from workbench.sql.binder.joins.elements import add_elements, function_of, item_name, keeps_rows, with_test_inside
 from workbench.sql.binder.joins.lateral import add_lateral
 from workbench.sql.binder.joins.one_row import one_row
 from workbench.sql.binder.joins.relations import NamedColumns, relation_of
@@ -148,6 +148,9 @@ class FromClause:
                 offset = len(self.inputs)
                 names, values = add_elements(self, node, self.context, self.scope)
                 self._name_item(node, item_name(node), names, values, offset)
+            case exp.Values() | exp.Table(this=exp.Values()):
+                query = self.context.query(node if isinstance(node, exp.Values) else node.this)
+                self._add_item(node, node.alias, query, tuple((n.lower(), t) for n, t in output_columns(query)))
             case exp.Table():
                 self.source.refuse_others(node, {"this", "alias", "db", "catalog", "joins", "version"}, "FROM")
                 relation, named = relation_of(node, self.context, self.scope)
@@ -162,9 +165,6 @@ class FromClause:
             case exp.Subquery():
                 self.source.refuse_others(node, {"this", "alias", "with_", "joins"}, "FROM")
                 query = self.context.query(exp.Subquery(this=node.this, with_=node.args.get("with_")))
-                self._add_item(node, node.alias, query, tuple((n.lower(), t) for n, t in output_columns(query)))
-            case exp.Values():
-                query = self.context.query(node)
                 self._add_item(node, node.alias, query, tuple((n.lower(), t) for n, t in output_columns(query)))
             case exp.Lateral(this=exp.Subquery()) if not node.args.get("view"):
                 self.source.refuse_others(node, {"this", "alias"}, "LATERAL")
@@ -193,11 +193,12 @@ class FromClause:
 
     def join(self, join: exp.Join, start: ClausePosition) -> None:
         """Add the item of a join and its condition; ``start``: before the first item that it joins."""
-        times = list[str]()  # columns that stand once, as the left side has them
+        written, times = join, list[str]()  # columns that stand once, as the left side has them
         if join.args.get("method") == "ASOF":
             items = self.scope.items[start.items :]
             times = [name.name.lower() for name in join.args.get("using") or ()]
-            join = as_lateral(join, items[0].alias if len(items) == 1 else "", self.source)
+            join = as_plain(join, items[0].alias if len(items) == 1 else "", self.source)
+        join = with_test_inside(join)
         side, kind, method = (str(join.args.get(k) or "") for k in ("side", "kind", "method"))
         known = (side in ("", "LEFT", "RIGHT", "FULL") and kind in ("", "INNER", "CROSS", "OUTER")) or (
             side in ("", "LEFT") and kind in ("SEMI", "ANTI")
@@ -229,7 +230,7 @@ class FromClause:
             self._semijoin(join, condition, start, before)
         elif side:
             kept = frozenset({"LEFT": (0,), "RIGHT": (1,), "FULL": (0, 1)}[side])
-            self._outer_join(join, condition, kept, start, before)
+            self._outer_join(written, condition, kept, start, before)
             sides = self.scope.columns[start.columns : before.columns], self.scope.columns[before.columns :]
         else:
             self.conditions.append(condition)
@@ -238,6 +239,10 @@ class FromClause:
             self.scope.columns[start.columns :] = merged_columns(
                 names, sides, side, self.source.rules.using_stays_in_place
             )
+        self.scope.forget(NEXT)
+        if using and (alias := using[0][1].meta.get("join")):
+            together = dict(self.scope.columns[start.columns :])
+            self.scope.add(Item(alias, {name: together[name] for name, _ in using}), join, with_columns=False)
 
     def _take_tied(self, before: ClausePosition) -> PredSet:
         """Take out of the clause the conditions that tie what was added after ``before`` to items before it."""

@@ -98,6 +98,10 @@ class OuterNames:
             source.refuse(f"the alias {column.name} in a subquery", column, "let a subquery in FROM select it")
         return outward(meaning)
 
+    def level(self, column: exp.Column) -> int:
+        """How many queries around it a name belongs to."""
+        return self.scope.level(column)
+
     def columns_of(self, alias: str) -> list[tuple[str, Expression]] | None:
         """The columns of the FROM item of that name."""
         found = self.scope.columns_of(alias)

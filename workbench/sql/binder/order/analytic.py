@@ -45,6 +45,7 @@ from workbench.sql.functions.aggregate_rules import rule_of
 from workbench.sql.functions.reading import QUERIES, ExpressionBinder
 from workbench.sql.functions.times.intervals import IntervalPart, interval_parts
 from workbench.sql.logical import Analyzed
+from workbench.sql.predicates.canonical import canonical_expression
 from workbench.sql.schema import Schema
 from workbench.sql.syntax.source_text import SourceText
 
@@ -381,14 +382,14 @@ class Analytics:
 
 
 def _digits(node: exp.Expr, b: ExpressionBinder) -> str:
-    """The digits of a distance, which may be cast as in ``2::bigint``; none of what is no constant number from 0 on."""
+    """The digits of a distance, as of ``2::bigint`` and ``2 + 1``; none of what is no constant number from 0 on."""
     literal = node.this if isinstance(node, exp.Cast) else node
-    if not isinstance(literal, exp.Literal) or literal.is_string:
+    if (isinstance(literal, exp.Literal) and literal.is_string) or node.find(exp.Column, *QUERIES) is not None:
         return ""
-    bound = b.bind(node)
+    bound = canonical_expression(b.bind(node))
     if isinstance(bound, Constant) and bound.type.kind in (Kind.INTEGER, Kind.DECIMAL) and bound.value is not None:
         return str(bound.value)
-    return literal.name if node is literal else ""
+    return literal.name if node is literal and isinstance(literal, exp.Literal) else ""
 
 
 def _function_of(node: exp.Window) -> exp.Expr:

@@ -15,7 +15,10 @@ from workbench.sql.algebra import coercion
 from workbench.sql.algebra.column_names import stored_name, unique_names
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.ordering import SortKey, without_repetition
+from workbench.sql.binder.protocols import outside_subqueries
 from workbench.sql.functions.collation import note_key
+from workbench.sql.functions.order_of_parts import placed
+from workbench.sql.functions.reading import QUERIES
 from workbench.sql.logical import Output
 from workbench.sql.syntax.source_text import SourceText
 
@@ -43,7 +46,7 @@ def sort_keys(
 
     Raises:
         SqlError: a position that the select list does not have, a name that is unknown or means two columns of it, or
-            an array.
+            an array of which the dialect has no order here.
     """
     if order is None:
         return []
@@ -53,11 +56,12 @@ def sort_keys(
         source.refuse_others(node, {"this", "desc", "nulls_first"}, "ORDER BY")
         direction = bool(node.args.get("desc")), bool(node.args.get("nulls_first"))
         if isinstance(node.this, exp.Var) and node.this.name.upper() == "ALL":
-            keys += [SortKey(expression, *direction) for _, expression in items]
+            keys += [SortKey(placed(expression, source), *direction) for _, expression in items]
             continue
         selected = _selected(node.this, items, source, called)
-        keys.append(SortKey(bind(node.this) if selected is None else selected, *direction))
-        note_key(source, node, keys[-1].expression)
+        value = bind(node.this) if selected is None else selected
+        note_key(source, node, value)
+        keys.append(SortKey(placed(value, source), *direction))
     if whole := next((key.expression for key in keys if not key.expression.type.ordered), None):
         clash = coercion.no_order(whole)
         raise source.error(clash.message, order, clash.hint)
@@ -139,4 +143,6 @@ def shown_name(node: exp.Expr, source: SourceText) -> str:
     inner = node.unnest()
     if isinstance(inner, exp.Column):
         return inner.name
-    return source.select_item(node) or node.sql(dialect=source.dialect)
+    queries = [part for part in outside_subqueries(node) if isinstance(part, QUERIES)]
+    begins_inside = queries and queries != [node] and not any("start" in p.meta for p in outside_subqueries(node))
+    return (None if begins_inside else source.select_item(node)) or node.sql(dialect=source.dialect)

@@ -1,0 +1,111 @@
+"""The order of arrays and structs: ORDER BY n, ``n < m``, MAX(s).
+
+The first element, or field, that differs decides, and of two arrays of which one begins the other the shorter one comes
+first. They are stored as texts of another order, so what orders them is a text that is made of them: its parts are as
+wide as any value, or hexadecimal with an end that comes before all digits.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
+
+from workbench.sql.algebra.coercion import comparable_sides
+from workbench.sql.algebra.expressions import Constant, Expression
+from workbench.sql.algebra.types import BOOLEAN, STRING, DataType, Kind, parse_expression_type
+from workbench.sql.functions.calls import call
+from workbench.sql.functions.declaration import function
+from workbench.sql.syntax.source_text import SourceText
+
+_SIGN = 1 << 63
+_END, _END_OF_ARRAY = " ", "!"
+"""What ends a text, and an array: both come before all that may follow."""
+_ORDERS = ("<", "<=", ">", ">=")
+
+
+def placed(value: Expression, source: SourceText) -> Expression:
+    """What orders values: they themselves, or of arrays and structs a text, where their order was compared."""
+    if value.type.ordered or not _has_order(value.type, source):
+        return value
+    return call("order_of_parts", value, Constant(str(value.type), STRING), _nulls_last(source))
+
+
+def placed_sides(symbol: str, left: Expression, right: Expression, source: SourceText) -> tuple[Expression, Expression]:
+    """The sides of a comparison, arrays and structs of ``<`` and its like by what orders them."""
+    kinds = {left.type.kind, right.type.kind}
+    if symbol not in _ORDERS or Kind.MAP in kinds or not kinds & {Kind.ARRAY, Kind.STRUCT}:
+        return left, right
+    one, other = comparable_sides(left, right)
+    return placed(one, source), placed(other, source)
+
+
+def _nulls_last(source: SourceText) -> Constant:
+    """NULL within a value is its largest part, in spark the smallest, wherever NULLS FIRST puts NULL itself."""
+    return Constant(not source.rules.explodes, BOOLEAN)
+
+
+def _has_order(type_: DataType, source: SourceText) -> bool:
+    """Whether it was compared: jsonb has one of its own, and postgres compares arrays of arrays by all elements."""
+    if not source.rules.exact or not type_.comparable:
+        return False
+    parts = [type_.element] if type_.element is not None else [of for _, of in type_.fields]
+    if source.rules.arrays_have_dimensions and any(part.json or part.element is not None for part in parts):
+        return False
+    return all(part.ordered or _has_order(part, source) for part in parts)
+
+
+def _order(value: Any, type_text: str, nulls_last: bool) -> str:
+    return _writer(type_text, nulls_last)(value)
+
+
+@lru_cache(maxsize=1_024)
+def _writer(type_text: str, nulls_last: bool) -> Callable[[Any], str]:
+    return _writer_of(parse_expression_type(type_text), "2" if nulls_last else "0")
+
+
+def _writer_of(type_: DataType, null: str) -> Callable[[Any], str]:
+    """What makes the text of a value that is no NULL."""
+    if type_.element is not None:
+        element = _writer_of(type_.element, null)
+        return lambda values: "".join(null if v is None else f"1{element(v)}" for v in values) + _END_OF_ARRAY
+    if type_.fields:
+        fields = [_writer_of(of, null) for _, of in type_.fields]
+        return lambda row: "".join(null if v is None else f"1{field(v)}" for field, v in zip(fields, row, strict=True))
+    match type_.kind:
+        case Kind.DOUBLE:
+            return _order_of_double
+        case Kind.DECIMAL:
+            return lambda value: _order_of_decimal(value, type_.scale)
+        case Kind.STRING:
+            return lambda text: text.encode().hex() + _END
+        case Kind.BINARY:
+            return lambda data: data.hex() + _END
+    return lambda number: f"{int(number) + _SIGN:016x}"
+
+
+def _order_of_double(value: float) -> str:
+    """Its bits, turned over below zero; NaN is the largest number.
+
+    Example:
+        >>> numbers = [-math.inf, -1.5, -0.0, 5e-324, 2.0, math.inf, math.nan]
+        >>> sorted(map(_order_of_double, numbers)) == [_order_of_double(number) for number in numbers]
+        True
+    """
+    (bits,) = struct.unpack(">Q", struct.pack(">d", math.nan if math.isnan(value) else value or 0.0))
+    return f"{(~bits if bits & _SIGN else bits | _SIGN) % (2 * _SIGN):016x}"
+
+
+def _order_of_decimal(value: Decimal, scale: int) -> str:
+    sign, digits, exponent = value.as_tuple()
+    number = int("".join(map(str, digits))) * 10 ** (scale + int(exponent))
+    return f"{(-number if sign else number) + 10**38:039d}"
+
+
+DECLARED = [
+    function("order_of_parts(value, type, nulls_last)", rule=lambda arguments: (arguments, STRING), returns=STRING,
+             python=_order, inner=True),
+]  # fmt: skip
