@@ -5,19 +5,22 @@ from __future__ import annotations
 import re
 import subprocess
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import example_network
 import pytest
 
 from workbench.errors import EnvironmentProblem
 from workbench.explain.describe import NetworkView
+from workbench.explain.dot import Shape
 from workbench.network.network import Network
 from workbench.network.nodes import Source
+from workbench.network.sql_text import STORED
 from workbench.notebook import drawing
 from workbench.notebook.drawing import picture, render_svg
 from workbench.sql.algebra.expressions import Column, Constant
 from workbench.sql.algebra.types import STRING
-from workbench.sql.predicates.cnf import Literal, Operator, or_pred, pred_set
+from workbench.sql.predicates.cnf import TRUE, Literal, Operator, or_pred, pred_set
 
 NASTY = [
     "a < b & c > d",
@@ -80,6 +83,29 @@ def test_tooltips_have_the_full_statement(render):
     svg = render(NetworkView(example_network.example()).to_dot())
     titles = [e.get("{http://www.w3.org/1999/xlink}title", "") for e in ET.fromstring(svg).iter()]
     assert any(t.startswith("SELECT * FROM FedWireTrans WHERE amount > 500000") for t in titles)
+
+
+def test_a_long_statement_is_cut_where_it_is_drawn(render):
+    banks = (Constant(f"<{number}&>", STRING) for number in range(3_000))
+    either = or_pred([Literal(Column("sbank_name", STRING), Operator.EQ, bank) for bank in banks])
+    node = example_network.selection(example_network.FED, pred_set([either]))
+    assert len(node.sql(STORED)) > 50_000
+    assert "…" in texts(render(NetworkView(example_network.network_of([example_network.FED, node])).to_dot()))
+
+
+def test_a_wide_drawing_has_shorter_lines_or_flows_down():
+    def width(svg: str) -> float:
+        return float(re.search(r'width="([\d.]+)pt"', svg)[1])
+
+    view = NetworkView(example_network.example())
+    wide, narrow, tall = (width(render_svg(view.to_dot(shape=shape))) for shape in Shape)
+    assert max(narrow, tall) < 0.8 * wide and width(picture(view).svg) == wide, "it fits as it is"
+
+
+def test_a_join_of_all_pairs_says_so():
+    pairs = replace(example_network.SAME_BANK, predicates=TRUE, tested=TRUE)
+    view = NetworkView(example_network.network_of([*example_network.example().nodes.values(), pairs]))
+    assert view.node(pairs.id).caption == ["⋈  join of all pairs"]
 
 
 def test_a_large_network_is_drawn_by_trees_and_a_query_alone(render):

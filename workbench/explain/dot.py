@@ -38,6 +38,8 @@ _LINE = 18
 """Characters of a line in boxes of drawings that are not to be wide."""
 NAMES, FEW_NAMES, MANY_BOXES = 6, 2, 20
 """Query names shown in one result box, and boxes above which one shows fewer."""
+_LONGEST = 2_000
+"""Characters of a text; Graphviz reads no string of more than 16,384 bytes, and has six for some characters."""
 _LISTED = 20
 """Query names in a tooltip."""
 ROWS_HERE, TIME_HERE = "▁" * 16, "▂" * 7
@@ -89,12 +91,13 @@ def to_live_dot(network: DrawnNetwork, focus: Collection[str] = (), toggled: Col
 
 
 def quote(label: str) -> str:
-    """A DOT string that shows exactly this text, whatever is in it; line ends stay line ends.
+    """A DOT string that shows this text, whatever is in it; line ends stay line ends, and what is too long is cut.
 
     Example:
         >>> print(quote('a < "b"'))
         "a < \\"b\\""
     """
+    label = label if len(label) <= _LONGEST else label[: _LONGEST - 1] + "…"
     shown = "".join(c if c >= " " or c == "\n" else " " for c in label)  # XML has no control characters
     for character, escaped in (("&", "&amp;"), ("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n")):
         shown = shown.replace(character, escaped)

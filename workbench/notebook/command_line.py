@@ -221,6 +221,8 @@ class Parser(argparse.ArgumentParser):
         if wrong := re.fullmatch(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", message):
             message = f"{wrong[1]} is one of {wrong[3]}, not {wrong[2]}"
             hint = hint or nearest(wrong[2], wrong[3].replace("'", "").split(", "))
+        if lacks := re.fullmatch(r"argument (\S+): expected one argument", message):
+            message, hint = f"nothing follows {lacks[1]}", hint or self._as_in(lacks[1].split("/")[-1])
         if missing := re.fullmatch(r"(the following arguments are required: )(.*)", message):
             needed = [a.metavar for a in self._actions if a.nargs not in ("*", "?") and not a.option_strings]
             message = missing[1] + ", ".join(name for name in missing[2].split(", ") if name in needed)

@@ -12,6 +12,7 @@ from workbench.sql.binder.pipeline import bind
 from workbench.sql.logical import Block
 from workbench.sql.predicates.cnf import PredSet
 from workbench.sql.schema import Schema
+from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 _VALUE = re.compile(r"""(?:(?P<column>\w+)\s+)?(?:'(?P<text>[^']*)'|(?P<word>[\w.]+))""")
 """A value, or a column and a value, with no sign between them."""
@@ -40,6 +41,7 @@ def bind_condition(
         'n > 5'
     """
     _check_compares(condition, columns)
+    _check_quotes(condition, dialect, columns)
     end = "\n)" if "--" in condition else ")"  # a comment would hide it
     try:
         text = f"SELECT * FROM {_ANSWER} WHERE ({condition}{end}"
@@ -54,6 +56,17 @@ def bind_condition(
         hint = "compare its columns with constants; register a query of its own for more: SELECT … FROM the query"
         raise UnsupportedError("a condition on an answer reads one of its rows at a time", hint=hint)
     return query.where
+
+
+def _check_quotes(condition: str, dialect: str, columns: tuple[tuple[str, DataType], ...]) -> None:
+    """Refuse a column's name in quotes that are those of texts in the dialect, and numbers with a decimal comma."""
+    names = {display_name(name).lower() for name, _ in columns}
+    for word in re.findall(r'"([^"]+)"', condition) if dialect in SPARK_FAMILY else ():
+        if word.lower() in names:
+            raise SqlError(f'"{word}" is a text here, and no column', hint=f"`{word}` is the column")
+    if comma := re.fullmatch(r"[^('\"]*[<>=] *(\d+),(\d+)", condition.strip()):
+        hint = f"a number has a point before its fraction: {comma[1]}.{comma[2]}"
+        raise SqlError(f"{comma[1]},{comma[2]} is no number", hint=hint)
 
 
 def _check_compares(condition: str, columns: tuple[tuple[str, DataType], ...]) -> None:

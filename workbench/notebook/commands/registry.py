@@ -51,6 +51,10 @@ _MEANT = {
     **dict.fromkeys(("add", "import", "read", "source"), "%argus stream NAME FILE, or %argus table NAME FILE"),
     **dict.fromkeys(("status", "state"), "%argus streams says how far each is, %argus queries lists what runs"),
     **dict.fromkeys(("goto", "rewind", "revert"), "%argus back N goes back to what was after batch N"),
+    **dict.fromkeys(
+        ("serve", "share", "publish"),
+        "%argus snapshot FILE.html is one file for others; argus serve FOLDER, in a terminal, a page",
+    ),
     **dict.fromkeys(("alert", "watch"), "%argus notify NAME CONDITION says which rows come to satisfy it"),
 }
 """The commands to use instead of those of other tools."""

@@ -97,6 +97,10 @@ def snapshot(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """
     from workbench.notebook.snapshot import snapshot_page  # widgets take a second to import
 
+    if (ending := Path(arguments.file).suffix.lower()) not in ("", ".html", ".htm"):
+        raise MagicError(
+            f"a snapshot is a page of HTML, and no {ending[1:]}", hint="call it snapshot.html; a browser prints it"
+        )
     page = snapshot_page(context.session, arguments.queries, max(0, arguments.rows))
     path = Path(arguments.file).expanduser()
     try:

@@ -5,6 +5,7 @@ A crash sends a batch again: a callable is told the number, and leaves out what 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -43,6 +44,9 @@ class CallableTarget(Target):
         self._function(batch, frame_of(changes))
 
 
+_ADDRESS = re.compile(r"(\w{2,}):/")
+
+
 def target_of(given: object) -> Target:
     """The target that an analyst means.
 
@@ -63,7 +67,7 @@ def absolute_target(given: object) -> object:
         ('/out/fees', 'kafka://host:1/t')
     """
     match given:
-        case str() if "://" in given:
+        case str() if _ADDRESS.match(given):
             return given
         case str() if given.startswith(DELTA):
             return f"{DELTA}{Path(given.removeprefix(DELTA)).absolute()}"
@@ -82,10 +86,9 @@ def _target_of(given: object) -> Target:
             return PostgresTarget(given)
         case str() if given.startswith(DELTA):
             return DeltaTarget(_folder(given.removeprefix(DELTA)))
-        case str() if "://" in given:
-            scheme = given.partition("://")[0]
+        case str() if scheme := _ADDRESS.match(given):
             hint = "there are kafka://, postgresql://, http://, delta:FOLDER, a folder (Parquet), and a callable"
-            raise SessionError(f"there is no sink of the kind {scheme}://", hint=hint)
+            raise SessionError(f"there is no sink of the kind {scheme[1]}://", hint=hint)
         case str() | Path() if is_delta_table(given):
             return DeltaTarget(Path(given))
         case str() | Path():

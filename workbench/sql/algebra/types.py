@@ -334,9 +334,9 @@ def parse_type(text: str) -> DataType:
     if match and name in _NAMES and (match[2] is None or _NAMES[name] in (STRING, TIMESTAMP, INSTANT)):
         return _NAMES[name]
     known = [*_NAMES, *_DECIMAL_NAMES]
-    raise SqlError(
-        f"unknown type {text}", hint=nearest(name, known) or "one of " + ", ".join(k.value for k in PLAIN_KINDS)
-    )
+    pattern = f"a pattern stands behind its type: date {text}" if re.search("[dM]+[./-][dMyu]", text) else None
+    hint = pattern or nearest(name, known) or "one of " + ", ".join(k.value for k in PLAIN_KINDS)
+    raise SqlError(f"unknown type {text}", hint=hint)
 
 
 def parse_expression_type(text: str) -> DataType:

@@ -124,7 +124,9 @@ class Scope:
                 return self.outer.resolve(column)
             item = self.item(column.table, column)
             if name not in item.columns:
-                hint = self._near(name, item.columns) or f"{item.alias} has {_listed(item.columns)}"
+                inside = (f"{item.alias}.{known}.{column.name}" for known, e in item.columns.items() if _has(e, name))
+                hint = next((f"did you mean {one}?" for one in inside), None) or self._near(name, item.columns)
+                hint = hint or f"{item.alias} has {_listed(item.columns)}"
                 raise self.source.error(f"unknown column {column.table}.{column.name}", column.this, hint)
             return item.columns[name]
         if name in self.hidden:
@@ -254,6 +256,11 @@ def _of_duration(name: str) -> str | None:
     short = re.fullmatch(r"(\d+)(s|m|min|h|d)", name, re.IGNORECASE)
     units = {"s": "SECOND", "m": "MINUTE", "min": "MINUTE", "h": "HOUR", "d": "DAY"}
     return f"a length of time is INTERVAL '{short[1]}' {units[short[2].lower()]}" if short else None
+
+
+def _has(value: Expression, field: str) -> bool:
+    """Whether a value is a struct with a field."""
+    return any(name.lower() == field for name, _ in value.type.fields)
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -218,6 +218,9 @@ def in_list(b: ExpressionBinder, node: exp.In) -> Expression:
         hint = f"write it in parentheses: IN ({alone.sql(b.dialect)})"
         raise b.source.error("IN needs a list", node, hint)
     if not node.expressions:
+        if (array := node.args.get("field")) is not None:
+            hint = f"ARRAY_CONTAINS({array.sql(b.dialect)}, {node.this.sql(b.dialect)}) asks an array"
+            raise b.source.error("IN needs a list in parentheses", node, hint)
         b.source.refuse("IN with a subquery", node, "write it as a join, with DISTINCT in a subquery")
     values = node.expressions
     if len(values) == 1 and isinstance(values[0], exp.Values):

@@ -88,7 +88,7 @@ def tokenize(sql: str, dialect: str) -> list[Token]:
         tokens = _tokenizer(dialect)(dialect=dialect).tokenize(sql)
         tokens = _with_loop_heads(sql, dialect, tokens)
     except sqlglot.TokenError as error:
-        hint = "end it with the sign that closes it"
+        hint = "end it with the sign that closes it; a quote inside of a text is doubled: 'it''s'"
         raise SqlError("syntax error: a quote or comment is not closed", sql=sql,
                        position=_unclosed(sql, dialect, error), hint=hint) from None  # fmt: skip
     for token in tokens:

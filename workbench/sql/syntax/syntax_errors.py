@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from sqlglot import exp
 from sqlglot.errors import ParseError
@@ -58,6 +59,12 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
         return SqlError("syntax error: unexpected end", sql=source.sql, position=end, hint=more)
     description, token = str(details.get("description") or ""), statement[at]
     unclosed = _unclosed_parenthesis(statement)
+    if (alias := _alias_of_nothing(statement)) is not None:
+        quoted = exp.to_identifier(alias.text, quoted=True).sql(source.dialect)
+        what = f"nothing that {alias.text.upper()} belongs to stands before it"
+        return _error_at(alias, what, source, f"a column that is called so stands in quotes: {quoted}")
+    if [word.text.upper() for word in statement[at - 1 : at + 1]] == ["AT", "TIMEZONE"]:
+        return _error_at(token, "unexpected TIMEZONE", source, "as in t AT TIME ZONE 'Europe/Berlin'")
     if description == "Expected TYPE after CAST":
         return _error_at(token, f"there is no type {token.text}", source, _type_hint(token.text))
     hint = usual_form(statement, at)
@@ -75,7 +82,7 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
         hint = hint or f"write {lacks} {side} {token.text}"
     elif description.startswith("Required") and hint is None and _lacks_second_end(statement[: at + 1]):
         return _error_at(token, "BETWEEN has two ends", source, _TWO_ENDS)
-    elif description.startswith("Required") and at + 1 == len(statement):
+    elif description.startswith("Required") and at + 1 == len(statement) and token.token_type is not TokenType.R_PAREN:
         return _ends_after(token, source)
     elif description.startswith("Required") and token.token_type is TokenType.R_PAREN:
         trunc = "TRUNC takes a date and a unit, as in TRUNC(d, 'MM'); of numbers there are FLOOR and CEIL"
@@ -91,6 +98,14 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
     return _error_at(token, message, source, hint or _what_may_lack(statement, at))
 
 
+def _alias_of_nothing(statement: Sequence[Token]) -> Token | None:
+    """An AS in a select list behind a comma or a sign, which is the name of a column there."""
+    for before, word in pairwise(statement):
+        if word.token_type is TokenType.ALIAS and (before.token_type is TokenType.COMMA or before.token_type in _SIGNS):
+            return word
+    return None
+
+
 def _what_may_lack(statement: Sequence[Token], at: int) -> str:
     """A hint for a word that cannot stand where it does, where nothing more is known."""
     word, before = statement[at], statement[max(0, at - 2) : at]
@@ -100,6 +115,8 @@ def _what_may_lack(statement: Sequence[Token], at: int) -> str:
         return "a query begins with SELECT or WITH"
     if before[-1].token_type is TokenType.ALIAS and word.token_type is TokenType.SELECT:
         return f"a query stands in parentheses: {before[-1].text} (SELECT …)"
+    if word.token_type is TokenType.NOT:
+        return "what follows a value is <>, NOT IN, NOT LIKE, NOT BETWEEN or IS NOT NULL"
     if before[0].token_type is TokenType.ALIAS and before[-1].token_type in _ENDING:
         return f"a name is missing between {before[0].text} and {before[-1].text}"
     return f"something is missing, or too much, between {before[-1].text} and {word.text}"
