@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 from pathlib import Path
+from random import Random
 from types import ModuleType
 
 import pytest
+from long import some
 
 from workbench.sql.function_help import TABLE, all_help, functions
 from workbench.sql.functions import DECLARED
@@ -15,6 +18,7 @@ from workbench.sql.functions.reading import NAMED
 from workbench.sql.syntax.dialects import EXAMINED
 
 ROOT = Path(__file__).parents[2]
+SEED = int(os.environ["ARGUS_SEED"])
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +40,7 @@ def test_every_function_of_the_table_is_read(trials, dialect):
 def test_every_name_that_is_bound_is_in_the_table(trials):
     known = {entry.name for entry in all_help()}
     missing = NAMED.keys() - known
+    missing = some(Random(SEED).sample(sorted(missing), len(missing)), always=10)  # each is tried in 1,300 calls
     assert not {name for name in missing for dialect in sorted(EXAMINED) if trials.reading(name, dialect)}
 
 
