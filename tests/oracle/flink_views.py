@@ -2,8 +2,8 @@
 
 Its folder has ``task.json``: statements to run, and queries by name, each with its columns as they are quoted. Answers
 are texts, since times of PyFlink have milliseconds alone. Many queries are one job, which takes seconds to begin; of
-one that fails each half runs by itself. The last thing it writes is ``answers.json``: of each query its rows, or what
-Flink said.
+one that fails each half runs by itself. After each job it writes ``answers.json``: of each query so far its rows, or
+what Flink said.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def main(folder: Path) -> None:
     queries = list(task["queries"].items())
     for at in range(0, len(queries), TOGETHER):
         _ask(environment, queries[at : at + TOGETHER], answers)
-    (folder / "answers.json").write_text(json.dumps({"answers": answers, "refused": refused}))
+        (folder / "answers.json").write_text(json.dumps({"answers": answers, "refused": refused}))
 
 
 def _ask(environment: Any, queries: list[tuple[str, list[str]]], answers: Answers) -> None:

@@ -2,16 +2,17 @@
 
 Functions have random costs from 1 to 1000, pass from 1 to 95 % of the rows, and depend on one another in several ways;
 some raise for rows that another predicate keeps from them. What a call costs is told by a clock of the test's own, and
-counted through the whole engine. ``ARGUS_LONG=all`` tries more of them.
+counted through the whole engine. The best order is that of the measured rows themselves, which nobody could know before
+they come. ``ARGUS_LONG=all`` tries more cases.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 from random import Random
-from statistics import mean
 
 import numpy as np
 import numpy.typing as npt
@@ -25,9 +26,9 @@ from workbench.engine.spark.user_functions.functions import CalledFunction
 from workbench.options import Options
 from workbench.session.session import Session
 
-ROWS, LEARNING, BATCHES = 1_000, 3, 6
+ROWS, LEARNING, BATCHES = 2_000, 3, 6
 """Rows of a batch; batches that are not measured; all of them."""
-SEED, CASES = 11, 30 if LONG else 3
+SEED, CASES = int(os.environ["ARGUS_SEED"]), 100 if LONG else 3
 KINDS = ("independent", "together", "opposed", "partly together")
 
 Mask = npt.NDArray[np.bool_]
@@ -100,8 +101,7 @@ def best(functions: dict[str, Dear], queries: Sequence[Asked]) -> float:
                     needed |= np.logical_and.reduce([k < query.below, *before])
             total += functions[name].cost * int(needed[late].sum())
             guard = functions[name].guard
-            raised = ~functions[guard].passes if guard and guard not in left else np.zeros_like(needed)
-            left[name] = functions[name].passes | raised
+            left[name] = functions[name].passes | (~functions[guard].passes if guard else False)
         return total
 
     return min(map(cost, permutations(functions)))
@@ -158,4 +158,4 @@ def test_calls_cost_at_most_a_tenth_more_than_in_the_best_order(
         functions, queries = drawn(seed, several)
         by_cost(functions)
         ratios[seed] = ratio(functions, queries, sharing)
-    assert mean(ratios.values()) <= 1.1, ratios
+    assert max(ratios.values()) <= 1.1, ratios

@@ -211,6 +211,14 @@ def test_what_cannot_be_written_is_named(network: NetworkView) -> None:
         network.to_sql("duckdb", ["nothing"])
 
 
+def test_fractions_have_no_digit_before_the_point() -> None:
+    """Flink counts a zero there as one of the digits, which are too many then."""
+    query = bind("SELECT amount - 0.005 AS b, amount + -0.01 AS c, amount * 10.5 AS d FROM t", "spark", SCHEMA).query
+    assert query is not None
+    written = NetworkView(Planner().register(Network(), "fractions", query).network).to_sql("flink")
+    assert "CAST('.005' AS DECIMAL(3, 3))" in written and "CAST('10.5' AS DECIMAL(3, 1))" in written
+
+
 def test_nodes_are_called_by_what_they_do() -> None:
     planner, network = Planner(), Network()
     for name, sql in {

@@ -6,7 +6,7 @@ taken to be of one size, so that choices follow the plan's shape alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 
@@ -27,8 +27,8 @@ from workbench.network.nodes import (
 )
 from workbench.network.sides import side_of
 from workbench.optimizer.observed import NOTHING, Observed, grown_together
-from workbench.optimizer.selectivity import join_rows, selectivity
-from workbench.optimizer.statistics import ColumnStatistics, StreamStatistics
+from workbench.optimizer.selectivity import DEFAULTS, FLOOR, compared_columns, join_rows, selectivity
+from workbench.optimizer.statistics import ColumnStatistics, CombinedValues, StreamStatistics
 from workbench.sql.algebra.expressions import Column, Expression
 from workbench.sql.predicates.cnf import Operator, ORPred, PredSet, pred_set, predicate_sources, rename_predicates
 
@@ -46,6 +46,23 @@ def is_key(predicate: ORPred) -> bool:
     """Whether it is an equality between inputs, by which the rows of a join find each other."""
     literals = predicate.literals
     return len(literals) == 1 and literals[0].operator is Operator.EQ and len(predicate_sources(predicate)) > 1
+
+
+@dataclass(frozen=True)
+class ColumnOrigin:
+    """Where a column comes from.
+
+    Attributes:
+        leaf: the sides of joins that lead to the stream.
+        stream: in lower case.
+        name: of the column in the stream.
+        grouped: whether it is a column of groups, which have each combination of their columns once.
+    """
+
+    leaf: tuple[int, ...]
+    stream: str
+    name: str
+    grouped: bool = False
 
 
 @dataclass(frozen=True)
@@ -170,13 +187,34 @@ class Estimates:
     def examined(self, roots: Roots, predicates: PredSet) -> float:
         """Estimated pairs that a join must look at: those whose keys are equal, whatever else is tested of them.
 
-        Keys are rarely independent (a ZIP code has one town): every further one counts for its root only.
+        Of the keys that are columns of one stream on each side combinations are counted. Others are rarely independent
+        of these: every further one counts for its root only.
         """
         left, right = self._sides(roots, predicates)
-        keys = sorted(
-            selectivity(PredSet((p,)), lambda c: self.column(roots[c.source], c.name)) for p in predicates if is_key(p)
-        )
-        return left * right * prod(fraction ** (0.5**place) for place, fraction in enumerate(keys))
+        together, parts = dict[tuple[object, ...], list[tuple[ColumnOrigin, ColumnOrigin]]](), list[float]()
+        for p in filter(is_key, predicates):
+            compared = sorted(compared_columns(p.literals[0]), key=lambda c: c.source)
+            origins = [self.origin(roots[c.source], c.name) for c in compared]
+            match origins:
+                case [ColumnOrigin() as one, ColumnOrigin() as other]:
+                    together.setdefault((one.leaf, one.stream, other.leaf, other.stream), []).append((one, other))
+                case _:
+                    parts.append(selectivity(PredSet((p,)), lambda c: self.column(roots[c.source], c.name)))
+        parts += [self._agreeing(pairs) for pairs in together.values()]
+        return left * right * prod(fraction ** (0.5**place) for place, fraction in enumerate(sorted(parts)))
+
+    def _agreeing(self, keys: Sequence[tuple[ColumnOrigin, ColumnOrigin]]) -> float:
+        """The fraction of the pairs of two streams' rows that agree in some columns."""
+        sides = [
+            self.streams[origins[0].stream].combined([origin.name for origin in origins])
+            for origins in zip(*keys, strict=True)
+        ]
+        match sides:
+            case [CombinedValues() as one, CombinedValues() as other]:
+                grouped = any(origin.grouped for key in keys for origin in key)
+                return max(FLOOR, one.agreeing_groups(other) if grouped else one.agreeing(other))
+            case _:
+                return DEFAULTS[Operator.EQ]
 
     def _sides(self, roots: Roots, predicates: PredSet) -> tuple[float, float]:
         """Estimated rows of each side that satisfy what reads it alone."""
@@ -194,17 +232,27 @@ class Estimates:
 
         A group's column is taken to be like that of its rows: it has the same values, but frequent ones less often.
         """
+        found = self.origin(root, name)
+        return None if found is None else self.streams[found.stream].columns.get(found.name)
+
+    def origin(self, root: NodeId, name: str) -> ColumnOrigin | None:
+        """Where a root's column comes from; ``None`` where it is computed, or nothing is known of the stream."""
         node = self.nodes[root]
         match node:
             case Source():
-                statistics = self._of_stream(node)
-                return None if statistics is None else statistics.columns.get(name)
+                known = self._of_stream(node) is not None
+                return ColumnOrigin((), node.stream.lower(), name) if known else None
             case Aggregate():
                 grouped = node.by_name.get(name)
-                return self.column(node.read.root, grouped.name) if isinstance(grouped, Column) else None
+                found = self.origin(node.read.root, grouped.name) if isinstance(grouped, Column) else None
+                return None if found is None else replace(found, grouped=True)
+            case Join():
+                side, inner = node.names.input_name(name)
+                found = self.origin(node.roots[side], inner)
+                return None if found is None else replace(found, leaf=(side, *found.leaf))
             case _:
                 carried = node.carried(name)
-                return None if carried is None else self.column(*carried)
+                return None if carried is None else self.origin(*carried)
 
     def _of_stream(self, node: Source) -> StreamStatistics | None:
         return self.streams.get(node.stream.lower())

@@ -94,7 +94,7 @@ def factors(predicates: PredSet, columns: Statistics) -> list[float]:
         if column and (statistics := _described(columns, column)):
             known[column] = statistics
             tests.setdefault(column, []).append(p)
-        elif len(p.literals) > 1 or not _equal_columns(p.literals[0]):
+        elif len(p.literals) > 1 or not compared_columns(p.literals[0]):
             others.append(p)
     return [
         *(_of_column(known[column], tests_of_it) for column, tests_of_it in tests.items()),
@@ -157,10 +157,10 @@ def _described(columns: Statistics, column: Column) -> ColumnStatistics | None:
     return statistics if statistics and (statistics.common or statistics.quantiles or statistics.nulls) else None
 
 
-def _equal_columns(literal: Literal) -> tuple[Column, Column] | None:
-    """The two columns a literal says to be equal."""
+def compared_columns(literal: Literal) -> tuple[Column, Column] | tuple[()]:
+    """The two columns a literal says to be equal; none where it says something else."""
     left, right = _column(literal.left), _column(literal.right)
-    return (left, right) if literal.operator is Operator.EQ and left and right else None
+    return (left, right) if literal.operator is Operator.EQ and left and right else ()
 
 
 def _of_column(statistics: ColumnStatistics, predicates: Sequence[ORPred]) -> float:
@@ -214,7 +214,7 @@ def _of_equalities(literals: Sequence[Literal], columns: Statistics) -> Iterator
     for x in literals:
         if x.operator is Operator.EQ and isinstance(x.right, Constant) and (column := _column(x.left)):
             _unite(classes, column, x.right)
-    pairs = [(_of_pair(*pair, columns), pair) for x in literals if (pair := _equal_columns(x))]
+    pairs = [(_of_pair(*pair, columns), pair) for x in literals if (pair := compared_columns(x))]
     for fraction, pair in sorted(pairs, key=lambda p: (-p[0], *map(text, p[1]))):
         if _unite(classes, *pair):
             yield fraction
@@ -241,7 +241,7 @@ def _of_literal(literal: Literal, columns: Statistics) -> float:
     column = _tested_column(alone)
     if column and (statistics := _described(columns, column)):
         return _of_column(statistics, [alone])
-    if pair := _equal_columns(literal):
+    if pair := compared_columns(literal):
         return _of_pair(*pair, columns)
     return _of_condition(literal.left) if literal.operator is Operator.HOLDS else DEFAULTS[literal.operator]
 

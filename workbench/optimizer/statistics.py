@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import datetime as dt
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -25,6 +25,8 @@ COMMON_VALUES = 20
 QUANTILES = 64
 _ABOVE_AVERAGE = 1.25
 _EPOCH = dt.datetime(1970, 1, 1)
+_MIXING = 0x9E3779B97F4A7C15
+"""By which the hashes of a row's values become one."""
 
 
 ValueOrder = tuple[bool, Any]
@@ -110,11 +112,63 @@ class ColumnStatistics:
 
 
 @dataclass(frozen=True)
+class CombinedValues:
+    """How the values of several columns together are distributed, by a sample.
+
+    Columns are rarely independent: a ZIP code has one town. So combinations are counted.
+
+    Attributes:
+        sampled: rows of the sample.
+        distinct: how many different combinations all rows have; an estimate.
+        hashes: of the combinations in the sample without NULL, in order.
+        counts: how often each is there.
+    """
+
+    sampled: int
+    distinct: float
+    hashes: npt.NDArray[np.uint64]
+    counts: npt.NDArray[np.int64]
+
+    def agreeing(self, other: CombinedValues) -> float:
+        """The fraction of the pairs of rows that have the same values."""
+        known = float(self.counts.sum() / self.sampled * (other.counts.sum() / other.sampled))
+        if self is other:  # a row of a sample does not tell how often another one agrees with it
+            counted = float((self.counts * (self.counts - 1)).sum()) / max(1, self.sampled * (self.sampled - 1))
+        else:
+            _, ours, theirs = np.intersect1d(self.hashes, other.hashes, assume_unique=True, return_indices=True)
+            counted = float(self.counts[ours] @ other.counts[theirs]) / (self.sampled * other.sampled)
+        return max(counted, self.agreeing_groups(other)) if known else 0.0
+
+    def agreeing_groups(self, other: CombinedValues) -> float:
+        """The same where each combination is there equally often: who has fewer has only combinations of the other."""
+        known = float(self.counts.sum() / self.sampled * (other.counts.sum() / other.sampled))
+        return known / max(1.0, self.distinct, other.distinct)
+
+
+@dataclass(frozen=True)
 class StreamStatistics:
-    """Statistics of a stream's rows: how many there are, and those of each column by name."""
+    """Statistics of a stream's rows: how many there are, and those of each column by name; ``sample``: some of them."""
 
     rows: int
     columns: Mapping[str, ColumnStatistics]
+    sample: pa.Table | None = field(default=None, compare=False, repr=False)
+    _combined: dict[tuple[str, ...], CombinedValues] = field(default_factory=dict, compare=False, repr=False)
+    """Those that were asked for."""
+
+    def combined(self, names: Sequence[str]) -> CombinedValues | None:
+        """How the values of some columns together are distributed; ``None`` where no row was seen.
+
+        Example:
+            >>> rows = pa.table({"zip": [1, 1, 2, 2, 3, 3], "town": ["a", "a", "a", "a", "b", None]})
+            >>> collect(rows).combined(["zip", "town"]).counts.tolist()
+            [1, 2, 2]
+        """
+        asked = tuple(names)
+        if self.sample is None or not self.sample.num_rows:
+            return None
+        if asked not in self._combined:
+            self._combined[asked] = _combined([self.sample[name] for name in asked], self.rows)
+        return self._combined[asked]
 
 
 def collect(table: pa.Table, rows: int | None = None) -> StreamStatistics:
@@ -134,7 +188,22 @@ def collect(table: pa.Table, rows: int | None = None) -> StreamStatistics:
     total = table.num_rows if rows is None else rows
     if table.num_rows > SAMPLE_ROWS:
         table = table.take(pa.array(np.arange(SAMPLE_ROWS) * table.num_rows // SAMPLE_ROWS))
-    return StreamStatistics(total, {name: _column(table[name], total) for name in table.column_names})
+    return StreamStatistics(total, {name: _column(table[name], total) for name in table.column_names}, table)
+
+
+def _combined(columns: Sequence[pa.ChunkedArray], rows: int) -> CombinedValues:
+    """How the combinations of values in a sample of ``rows`` rows are distributed."""
+    sampled = len(columns[0])
+    known, hashes = np.ones(sampled, dtype=bool), np.zeros(sampled, dtype=np.uint64)
+    for column in columns:
+        encoded = column.combine_chunks().dictionary_encode()
+        # Numbers that are equal have one hash, whatever their types.
+        of_values = np.array([hash(value) for value in encoded.dictionary.to_pylist()] + [0], dtype=np.int64)
+        known &= np.asarray(encoded.is_valid())
+        own = of_values[encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
+        hashes = hashes * np.uint64(_MIXING) + own.view(np.uint64)
+    found, counts = np.unique(hashes[known], return_counts=True)
+    return CombinedValues(sampled, _distinct(counts, rows / sampled) if len(counts) else 0.0, found, counts)
 
 
 def _column(sample: pa.ChunkedArray, rows: int) -> ColumnStatistics:

@@ -318,7 +318,10 @@ class PortableWriter:
             case int() if type_.kind is Kind.INTEGER:
                 return f"CAST({value} AS {name})" if abs(value) >= 1 << 31 else str(value)
             case int() | Decimal():
-                return f"CAST('{Decimal(value):f}' AS {name})"
+                written = f"{Decimal(value):f}"
+                if type_.precision == type_.scale:  # Flink counts a zero before the point as a digit
+                    written = written.replace("0.", ".", 1)
+                return f"CAST('{written}' AS {name})"
             case float():
                 return f"CAST('{_float(value)}' AS {name})"
             case dt.datetime():

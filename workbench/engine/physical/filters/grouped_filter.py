@@ -8,7 +8,7 @@ values fall into: one binary search per expression, whatever the number of nodes
 
 Spark evaluates the expressions, unless they follow from stored columns (``stored``); what is compiled here
 only looks up. Functions of the analyst are called last, and for the rows that some selection needs the call for after
-the other tests (``expensive_tests``). This module runs in Spark's Python workers.
+the other tests (``call_routing``). This module runs in Spark's Python workers.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from workbench.arrow.types import Mask
+from workbench.engine.physical.filters.call_routing import routed
 from workbench.engine.physical.filters.expensive_tests import ExpensiveTests
 from workbench.engine.physical.filters.learnt import Learnt
 from workbench.engine.physical.filters.range_tables import ByContent, Disjunction, RangeTable
@@ -109,7 +110,7 @@ class GroupedFilter(ByContent):
         if not self.called:
             return bits
         expensive = ExpensiveTests.of(self.called, self.tables, self.disjunctions)
-        return expensive.lineage(bits, undecided, learnt or Learnt(), lambda *asked: self._asked(batch, *asked))
+        return routed(expensive, bits, undecided, learnt or Learnt(), lambda *asked: self._asked(batch, *asked))
 
     def _asked(self, batch: pa.RecordBatch, name: str, rows: Positions, alone: bool) -> Attempt:
         """What is tested of some rows, once its functions are called; ``alone``: nothing else may excuse a failure."""
