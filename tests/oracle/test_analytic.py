@@ -37,6 +37,12 @@ ANALYTIC = {
         f"SELECT id, lag(k IGNORE NULLS) OVER {W}, first_value(s IGNORE NULLS) OVER {W},"
         f" last_value(k IGNORE NULLS) OVER {W} FROM t"
     ),
+    "any_value": Case(
+        "SELECT id, any_value(k) OVER w AS a, any_value(s) IGNORE NULLS OVER w AS b, any_value(k) IGNORE NULLS OVER"
+        " (w ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING) AS c FROM t WINDOW w AS (PARTITION BY flag ORDER BY id)",
+        "SELECT id, first_value(k) OVER w, first_value(s IGNORE NULLS) OVER w, first_value(k IGNORE NULLS) OVER"
+        " (w ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING) FROM t WINDOW w AS (PARTITION BY flag ORDER BY id)",
+    ),
     "positions": duck(
         "SELECT id, first_value(k) OVER w, last_value(s) OVER w, nth_value(k, 2) OVER w,"
         " last_value(id) OVER (w ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING),"

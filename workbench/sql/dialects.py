@@ -133,6 +133,7 @@ class Dialect:
         concat_skips_nulls: whether CONCAT leaves NULL out.
         has_rows: whether ROW(a, b), ranks WITHIN GROUP and ORDER BY x USING > are read.
         compares_rows: whether ``(a, b) = (c, d)`` is NULL where a part is; else rows are structs with equal NULLs.
+        reads_constant_texts: whether a constant text beside a number is one, and LIKE takes numbers.
         like_escape: what LIKE escapes with unless ESCAPE says otherwise.
         escapes_any_sign: whether what LIKE escapes with may stand before any sign, or be nothing.
         takes_patterns_of_rows: whether LIKE with a pattern of the row was compared.
@@ -258,6 +259,7 @@ class Dialect:
     substring_by_pattern: bool = False
     has_rows: bool = False
     compares_rows: bool = False
+    reads_constant_texts: bool = False
     like_escape: str | None = None
     escapes_any_sign: bool = False
     takes_patterns_of_rows: bool = False
@@ -330,7 +332,7 @@ _SPARK = _dialect(
     "exact alias_in_select_list floor_is_integer root_of_negative_is_nan substring_from_zero timestamp_is_instant "
     "names_in_formats takes_patterns_of_rows trunc_by_name interval_texts texts_as_in_spark literals_have_signs "
     "has_binary explodes pivots lists_any_values difference_of_dates_is_interval rounds_intervals half_days_in_times "
-    "subtracts_times doubles_quotes operands_commute",
+    "subtracts_times doubles_quotes operands_commute reads_constant_texts",
     alias_in_order=Preferred.ALIAS,
     byte_collations=frozenset({"UTF8_BINARY"}),
     sign="double",
@@ -437,14 +439,9 @@ DIALECTS: Mapping[str, Dialect] = {
     record.name: record
     for record in (
         *(_SPARK, replace(_SPARK, name="databricks")),
-        replace(_SPARK, name="spark2", doubles_quotes=False),
-        replace(_SPARK, name="hive", doubles_quotes=False, greatest_differs=True),
-        DUCKDB,
-        _POSTGRES,
-        ORACLE,
-        BIGQUERY,
-        TRINO,
-        replace(TRINO, name="presto"),
+        replace(_SPARK, name="spark2", doubles_quotes=False, reads_constant_texts=False),
+        replace(_SPARK, name="hive", doubles_quotes=False, reads_constant_texts=False, greatest_differs=True),
+        *(DUCKDB, _POSTGRES, ORACLE, BIGQUERY, TRINO, replace(TRINO, name="presto")),
     )
 }
 """The dialects that are read, by their names."""

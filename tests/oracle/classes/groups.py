@@ -148,6 +148,10 @@ AGGREGATES = {
 _KEPT = "(SELECT k, g, flag, amount FROM t EXCEPT ALL SELECT k, g, flag, amount FROM u)"
 
 GROUPINGS = {
+    "grouping__id": Case(
+        "SELECT g, k, grouping__id, COUNT(*) AS n FROM t GROUP BY CUBE (g, k) HAVING grouping__id < 3",
+        "SELECT g, k, GROUPING_ID(g, k), COUNT(*) FROM t GROUP BY CUBE (g, k) HAVING GROUPING_ID(g, k) < 3",
+    ),
     "sums_in_any_order": Case(
         "SELECT id + k AS a, id + k > 9 AS b, g, GROUPING(id + k) AS o, COUNT(*) AS n FROM t"
         " WHERE k BETWEEN -99 AND 99 GROUP BY GROUPING SETS ((id + k), (k + id, g), (g))",

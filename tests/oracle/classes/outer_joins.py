@@ -138,4 +138,30 @@ OUTER_JOINS = {
     "set_of_outer": Case(
         "SELECT t.k, u.g FROM t LEFT JOIN u ON t.k = u.k EXCEPT ALL SELECT t.k, u.g FROM t JOIN u ON t.k = u.k"
     ),
+    "semi_asks": Case(
+        "SELECT t.id FROM t LEFT SEMI JOIN u ON t.k = u.k AND EXISTS"
+        " (SELECT 1 FROM names n WHERE n.k = u.k AND n.rate > t.x) WHERE t.flag OR t.g < 'd'",
+        "SELECT t.id FROM t WHERE (t.flag OR t.g < 'd') AND EXISTS (SELECT 1 FROM u WHERE t.k = u.k AND EXISTS"
+        " (SELECT 1 FROM names n WHERE n.k = u.k AND n.rate > t.x))",
+    ),
+    "anti_asks": Case(
+        "SELECT t.k, COUNT(*) AS n FROM t LEFT ANTI JOIN u ON t.g = u.g AND u.k IN (SELECT k FROM names WHERE rate > 1)"
+        " JOIN names ON names.k = t.k GROUP BY t.k",
+        "SELECT t.k, COUNT(*) FROM t JOIN names ON names.k = t.k WHERE NOT EXISTS (SELECT 1 FROM u WHERE t.g = u.g"
+        " AND u.k IN (SELECT k FROM names WHERE rate > 1)) GROUP BY t.k",
+    ),
+    "using_the_first_of_several": Case(
+        "SELECT * FROM (SELECT id, k FROM t) a JOIN (SELECT k, s FROM u) b ON a.k <= b.k JOIN names c USING (k)",
+        "SELECT a.k, a.id, b.k, b.s, c.name, c.rate FROM t a JOIN u b ON a.k <= b.k JOIN names c ON a.k = c.k",
+    ),
+    "named_join": Case(
+        "SELECT j.a, j.n FROM (t JOIN names ON t.k = names.k) AS j (a, k, g, amount, big, wide, x, y, s, d, ts, flag,"
+        " k2, n, rate) WHERE j.rate > 1",
+        "SELECT t.id, names.name FROM t JOIN names ON t.k = names.k WHERE rate > 1",
+    ),
+    "elements_by_condition": Case(
+        "SELECT t.id, e.v FROM t LEFT JOIN LATERAL EXPLODE(ARRAY(t.k, t.id)) AS e(v) ON e.v > 3 AND t.flag",
+        "SELECT t.id, e.v FROM t LEFT JOIN LATERAL (SELECT * FROM (SELECT UNNEST([t.k, t.id]) AS v)) e"
+        " ON e.v > 3 AND t.flag",
+    ),
 }

@@ -44,4 +44,9 @@ PIVOTS = {
     "unpivoted_written": Case(
         "SELECT * FROM (SELECT id, k AS Kay, big FROM t) UNPIVOT (v FOR what IN (kay, big))", dialect="duckdb"
     ),
+    "pivoted_by_arrays": Case(
+        "SELECT * FROM (SELECT k, amount, ARRAY(flag, flag) AS a FROM t) PIVOT"
+        " (MAX(amount) FOR a IN (ARRAY(true, true) AS y, ARRAY(false, false) AS n))",
+        "SELECT k, MAX(amount) FILTER (WHERE flag), MAX(amount) FILTER (WHERE NOT flag) FROM t GROUP BY k",
+    ),
 }

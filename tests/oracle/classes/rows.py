@@ -5,6 +5,23 @@ from __future__ import annotations
 from oracle.harness import Case
 
 SELECTIONS = {
+    "texts_beside_values": Case(
+        "SELECT id, amount * '2' AS a, '7' / k AS b, COALESCE(k, ' 5') AS c, CASE WHEN flag THEN '1.5' ELSE x END AS e,"
+        " x IN ('0.5', '12') AS f, flag = 'yes' AS h, id LIKE '1%' AS i, 3 + '4' AS j, DATE_ADD(d, '2') AS l,"
+        " NULLIF(flag, 'false') AS m FROM t WHERE id + '1' > '9' AND d < DATE '2100-01-01'",
+        "SELECT id, amount::DOUBLE * 2, 7 / NULLIF(k, 0), COALESCE(k, 5), CASE WHEN flag THEN 1.5 ELSE x END,"
+        " x IN (0.5, 12), flag, id::VARCHAR LIKE '1%', 7, d + 2, NULLIF(flag, false) FROM t"
+        " WHERE id + 1 > 9 AND d < DATE '2100-01-01'",
+    ),
+    "texts_united_with_numbers": Case(
+        "SELECT k FROM t UNION ALL SELECT '4' FROM u UNION ALL SELECT NULL FROM names",
+        "SELECT k FROM t UNION ALL SELECT 4 FROM u UNION ALL SELECT NULL FROM names",
+    ),
+    "names_with_schemas": Case(
+        "SELECT default.t.id, u.s FROM default.t JOIN default.u ON default.t.k = u.k WHERE EXISTS"
+        " (SELECT 1 FROM default.names n WHERE n.k = default.t.k)",
+        "SELECT t.id, u.s FROM t JOIN u ON t.k = u.k WHERE EXISTS (SELECT 1 FROM names n WHERE n.k = t.k)",
+    ),
     "numbers_as_texts": Case(
         "SELECT id, k = '3' AS a, x < '2.5' AS b, amount >= '-0.01' AS c, k IN ('1', '-2') AS d, x * '2' AS e FROM t"
         " WHERE k <> '5' AND (amount BETWEEN '0' AND '5000.5' OR x > '0.25' OR k > '10')",

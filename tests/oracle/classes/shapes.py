@@ -10,6 +10,22 @@ _KNOWN_PAIRS = f"{_KNOWN.format('a.ts')} AND (b.ts IS NULL OR {_KNOWN.format('b.
 _LENGTH = "to_microseconds(EPOCH_US(b.ts) - EPOCH_US(a.ts))"
 
 SHAPES = {
+    "stacked": Case(
+        "SELECT id, e.col0, e.col1 FROM t, LATERAL STACK(2, 'k', k, 'big', big) AS e WHERE e.col1 > 3",
+        "SELECT id, 'k', k FROM t WHERE k > 3 UNION ALL SELECT id, 'big', big FROM t WHERE big > 3",
+    ),
+    "stacked_beside": Case(
+        "SELECT id, STACK(2, k, g, id) FROM t",
+        "SELECT id, k, g FROM t UNION ALL SELECT id, id, NULL FROM t",
+    ),
+    "json_tuple": Case(
+        "SELECT q.id, j.a, j.c FROM (SELECT id, CONCAT('{\"a\": ', CAST(k AS STRING), ', \"b\": {\"c\": \"', g,"
+        " '\"}}') AS s FROM t) q, LATERAL JSON_TUPLE(q.s, 'a', 'c') AS j(a, c)",
+        "SELECT id, CASE WHEN g IS NOT NULL THEN k::VARCHAR END, NULL FROM t",
+    ),
+    "columns_by_pattern": Case(
+        "SELECT `(k|id)`, SUM(`amoun.`) OVER () AS m FROM t", "SELECT id, k, SUM(amount) OVER () FROM t"
+    ),
     "columns": Case(
         "SELECT g, max(COLUMNS('^(k|id|d)$')) AS \"m_\\1\", count(COLUMNS(['x', 's'])),"
         " min(COLUMNS(* EXCLUDE (g, x, y, s, flag, big, wide))) FROM t GROUP BY g",

@@ -138,4 +138,13 @@ STRUCTS = {
         "SELECT id, list_transform(list_filter([{'v': k, 'g': g}, {'v': big, 'g': s}], lambda e: e.v > 0),"
         " lambda e: e.g), g, big FROM t",
     ),
+    "without_fields": Case(
+        "SELECT * EXCEPT (st.a, st.i.b, v.k) FROM (SELECT id, k, CASE WHEN flag THEN STRUCT(k AS a, g AS f,"
+        " STRUCT(g AS b, s AS c) AS i) END AS st FROM t) v",
+        "SELECT id, CASE WHEN flag THEN {'f': g, 'i': {'c': s}} END FROM t",
+    ),
+    "fields_of_fields": Case(
+        "SELECT id, st.i.* EXCEPT (b) FROM (SELECT id, STRUCT(k AS a, STRUCT(g AS b, s AS c) AS i) AS st FROM t) v",
+        "SELECT id, s FROM t",
+    ),
 }

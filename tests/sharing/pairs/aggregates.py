@@ -15,6 +15,8 @@ GROUPING_SETS = [
     same("ROLLUP and GROUPING SETS", _ROLLUP, _ROLLUP.replace("ROLLUP (src, code)",
          "GROUPING SETS ((src, code), (src), ())")),
     same("CUBE in other order", _CUBE, _CUBE.replace("(src, code)", "(code, src)")),
+    same("grouping__id is GROUPING_ID()", _CUBE.replace("SUM(amount)", "grouping__id"),
+         _CUBE.replace("SUM(amount)", "GROUPING_ID()")),
     same("GROUPING SETS in other order", _TWO, _TWO.replace("((src), (dst))", "((dst), (src))")),
     Pair("ROLLUP of groups that are there", "SELECT src, code, SUM(amount) FROM F GROUP BY src, code", _ROLLUP, FROM,
          4, Rule.DIMENSIONS),

@@ -161,4 +161,9 @@ FOUND = [
          "SELECT id FROM F WHERE src IN (SELECT src FROM H)", APART, 2, Rule.NEW),
     Pair("a value of a group and one of all", "SELECT id FROM F t WHERE amount > (SELECT AVG(amount) FROM F)",
          "SELECT id FROM F t WHERE amount > (SELECT AVG(amount) FROM F u WHERE u.src = t.src)", APART, 2),
+    same("LEFT SEMI JOIN whose ON asks is EXISTS in EXISTS", "SELECT F.id FROM F LEFT SEMI JOIN H ON F.src = H.src AND"
+         " EXISTS (SELECT 1 FROM G WHERE G.id = H.id)", "SELECT F.id FROM F WHERE EXISTS (SELECT 1 FROM H WHERE"
+         " F.src = H.src AND EXISTS (SELECT 1 FROM G WHERE G.id = H.id))"),
+    same("a table behind a schema is the table", "SELECT id FROM default.F WHERE default.F.amount > 5",
+         "SELECT id FROM F WHERE amount > '5'"),
 ]  # fmt: skip

@@ -32,7 +32,7 @@ def test_refused_with_message_and_caret(dialect: str, sql: str, expected: str) -
         ("select zipdistanse(s, s) from T", "did you mean zipdistance?"),
         ("select a from T where a = '1,000'", "write the number without quotes"),
         ("select a from T where a = '1.5'", "write the number without quotes"),
-        ("select a from T where a in ('01')", "write the numbers without quotes"),
+        ("select a from T where a in ('1.5')", "write the number without quotes"),
         ("select a from T where s = AA", "if it is a text, write 'AA'"),
         ("select a from T where s in ('b', AA)", "if it is a text, write 'AA'"),
         (

@@ -24,7 +24,7 @@ SHAPES = {
     "subquery in ON of both sides": (
         "SELECT t.k FROM t FULL JOIN u ON t.k = u.k AND t.g IN (SELECT k FROM t AS v WHERE v.g = u.g)", "nnn"),
     "alias of a join in parentheses": (
-        "SELECT j.a FROM ((SELECT k AS a FROM t) AS x CROSS JOIN (SELECT g AS b FROM u) AS y) AS j", "nny"),
+        "SELECT j.a FROM ((SELECT k AS a FROM t) AS x CROSS JOIN (SELECT g AS b FROM u) AS y) AS j", "yyy"),
     "COUNT of t.*": ("SELECT COUNT(t.*) AS n FROM t", "nny"),
     "order of rows": ("SELECT k FROM t WHERE (k, g) < (1, 2)", "nny"),
     "equality of rows": ("SELECT k FROM t WHERE (k, g) = (1, 2)", "nny"),

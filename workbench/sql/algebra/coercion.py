@@ -14,9 +14,10 @@ from decimal import Decimal
 
 from workbench.errors import with_article
 from workbench.sql.algebra.arithmetic import number
+from workbench.sql.algebra.constant_texts import number_of_text, text_beside, texts_beside
 from workbench.sql.algebra.counted import counted_number, of_number, time_of_text
 from workbench.sql.algebra.expressions import Call, Constant, Expression
-from workbench.sql.algebra.folding import PLAIN_NUMBER, constant_as, fold, parse_date, parse_instant
+from workbench.sql.algebra.folding import constant_as, fold, parse_date, parse_instant
 from workbench.sql.algebra.types import (
     BINARY,
     BOOLEAN,
@@ -39,7 +40,6 @@ from workbench.sql.algebra.zones import in_zone, zoning
 
 AS_TEXT = "ARRAY_JOIN(x, ',')"
 """How to make a text of an array, for hints."""
-_DIGITS_OF_DOUBLE = 15
 _ELEMENTS = "ARRAY_CONTAINS(x, v) and ARRAYS_OVERLAP(x, y) look for elements"
 _FIELDS = "structs compare where their fields have the same names and types; s.f is a field"
 NO_ORDER = f"take an element, x[0], SIZE(x), or {AS_TEXT}"
@@ -121,8 +121,8 @@ def coerce(expression: Expression, type_: DataType) -> Expression:
     if have.kind is type_.kind and have.element is not None and is_untyped(expression):
         return Constant(None, type_) if is_null(expression) else empty_array(type_)
     if isinstance(expression, Constant):
-        converted = constant_as(expression, type_)
-        if converted is not None:
+        converted = constant_as(expression, type_) or text_beside(expression, [type_])
+        if converted is not None and converted.type == type_:
             return converted
     elif (
         (have.numeric and type_ == DOUBLE)
@@ -130,7 +130,12 @@ def coerce(expression: Expression, type_: DataType) -> Expression:
         or (have.temporal and type_.temporal)
     ):
         return _converted(expression, type_)
-    raise TypeClash(f"type clash: {type_.kind} is needed, not {have}", expression, hint=_hint(expression, type_))
+    raise _needed(expression, type_)
+
+
+def _needed(expression: Expression, type_: DataType) -> TypeClash:
+    message = f"type clash: {type_.kind} is needed, not {expression.type}"
+    return TypeClash(message, expression, hint=_hint(expression, type_))
 
 
 def _converted(expression: Expression, type_: DataType) -> Expression:
@@ -149,6 +154,13 @@ def as_exactly(expression: Expression, type_: DataType) -> Expression:
     if converted is None and common_type(expression.type, type_) not in (None, type_):
         hint = f"{with_article(str(type_))} cannot be all that {with_article(str(expression.type))} can; use one type"
         raise TypeClash(f"type clash: {type_} is needed, not {expression.type}", expression, hint)
+    if (
+        converted is None
+        and isinstance(expression, Constant)
+        and isinstance(expression.value, str)
+        and type_.kind is not Kind.STRING
+    ):
+        raise _needed(expression, type_)
     return converted or coerce(expression, type_)
 
 
@@ -174,7 +186,10 @@ def comparable_sides(*sides: Expression) -> tuple[Expression, ...]:
     kinds = {s.type.kind for s in typed if not (isinstance(s, Constant) and isinstance(s.value, str))} or {Kind.STRING}
     if kinds <= {Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE}:
         numbers = [s.type for s in typed if s.type.numeric]
-        sides = tuple(_number_of_text(side, numbers) or side for side in sides)
+        sides = tuple(number_of_text(side, numbers) or side for side in sides)
+    sides = texts_beside(sides)
+    if any(s.type == DOUBLE for s in sides):
+        kinds.add(Kind.DOUBLE)  # a text beside a DECIMAL
     target = INSTANT if any(s.type == INSTANT for s in typed) else _comparison_type(kinds)
     result = []
     for side in sides:
@@ -187,32 +202,6 @@ def comparable_sides(*sides: Expression) -> tuple[Expression, ...]:
             other = next((s for s in typed if side is lead and s.type.kind is not lead.type.kind), side)
             raise _clash(lead, other) from None
     return tuple(result)
-
-
-def _number_of_text(side: Expression, beside: Sequence[DataType]) -> Constant | None:
-    """The number that a constant text is beside numbers of some types, where all databases read the same.
-
-    They read a text as the type of what is beside it: a fraction is no INTEGER, DECIMAL is cut to its digits, and Spark
-    compares it as DOUBLE, which has 15 digits of any.
-    """
-    as_double = double_of_text(side)
-    if as_double is None or DOUBLE in beside:
-        return as_double
-    assert isinstance(side, Constant)
-    value = Decimal(str(side.value))
-    of_decimals = [type_ for type_ in beside if type_.kind is Kind.DECIMAL]
-    digits = max((type_.scale for type_ in of_decimals), default=0)
-    exact = -int(value.as_tuple().exponent) <= digits and len(value.as_tuple().digits) <= _DIGITS_OF_DOUBLE
-    if not exact or any(type_.precision > _DIGITS_OF_DOUBLE for type_ in of_decimals):
-        return None
-    return number(value)
-
-
-def double_of_text(side: Expression) -> Constant | None:
-    """The DOUBLE that a constant text is, where all databases read it as the same number."""
-    if not isinstance(side, Constant) or not isinstance(side.value, str) or not PLAIN_NUMBER.fullmatch(side.value):
-        return None
-    return Constant(float(side.value), DOUBLE)
 
 
 def _number(side: Expression, lead: Expression) -> Expression:
@@ -335,6 +324,7 @@ def unify(arguments: Sequence[Expression]) -> tuple[tuple[Expression, ...], Data
     Raises:
         TypeClash: there is none.
     """
+    arguments = texts_beside(arguments)
     typed = [a for a in arguments if not is_untyped(a)] or [a for a in arguments if not is_null(a)]
     if not typed:
         return tuple(arguments), arguments[0].type

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from workbench.errors import SqlError, UnsupportedError
+from workbench.sql.algebra.constant_texts import reading_constant_texts
 from workbench.sql.algebra.expressions import Call
 from workbench.sql.algebra.zones import UTC, Zoning, bound_in
 from workbench.sql.binder.aggregates.pivot import simplified, without_pivots
@@ -95,7 +96,8 @@ def bind(sql: str, dialect: str, schema: Schema) -> Bound:
     source = SourceText(sql, known_dialect(dialect))
     # The zone before all expressions: what is bound names it.
     rules = source.rules
-    with bound_in(Zoning(schema.timezone, rules.takes_last_instant, rules.offset_in_texts, rules.subtracts_instants)):
+    zoning = Zoning(schema.timezone, rules.takes_last_instant, rules.offset_in_texts, rules.subtracts_instants)
+    with bound_in(zoning), reading_constant_texts(rules.reads_constant_texts):
         return _bound(source, schema)
 
 

@@ -11,9 +11,10 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from workbench.sql.algebra.coercion import TypeClash, is_untyped, unify, untyped_as
+from workbench.sql.algebra.coercion import TypeClash, coerce, is_untyped, unify, untyped_as
 from workbench.sql.algebra.column_names import stored_name, unique_names
-from workbench.sql.algebra.expressions import Column, map_columns
+from workbench.sql.algebra.constant_texts import text_beside
+from workbench.sql.algebra.expressions import Column, Constant, Expression, map_columns
 from workbench.sql.algebra.ordering import without_repetition
 from workbench.sql.algebra.types import DataType
 from workbench.sql.binder.order.keys import Named, sort_keys
@@ -70,7 +71,7 @@ def operation_of(
     types = tuple(_common_type(operator, i, branches, node, source) for i in range(len(names)))
     if operator != "union" or not all_:
         refuse_compared(map(Column, names, types), operator.upper(), node, source)
-    return SetQuery(operator, all_, tuple(_with_typed_nulls(b, types) for b in branches), names, types)
+    return SetQuery(operator, all_, tuple(_with_typed_constants(b, types) for b in branches), names, types)
 
 
 def rows_of_values(node: exp.Values, context: QueryContext) -> LogicalQuery:
@@ -123,7 +124,7 @@ def _common_type(
 ) -> DataType:
     """The type of a column, to which constant NULLs and arrays without elements of a branch say nothing."""
     values = [
-        b.outputs[index].expression if isinstance(b, Block) and is_untyped(b.outputs[index].expression)
+        b.outputs[index].expression if isinstance(b, Block) and _is_open(b.outputs[index].expression)
         else Column("value", output_columns(b)[index][1]) for b in branches
     ]  # fmt: skip
     try:
@@ -133,15 +134,24 @@ def _common_type(
         raise source.error(f"{operator.upper()}, column {name}: {clash.message}", node, clash.hint) from None
 
 
-def _with_typed_nulls(query: LogicalQuery, types: tuple[DataType, ...]) -> LogicalQuery:
-    """A branch whose constant NULLs, and arrays without elements, have the type of the column."""
-    if not isinstance(query, Block) or not any(is_untyped(o.expression) for o in query.outputs):
+def _is_open(value: Expression) -> bool:
+    """Whether the column says what type it has: a constant NULL, an array without elements, or a constant text."""
+    return is_untyped(value) or (isinstance(value, Constant) and isinstance(value.value, str))
+
+
+def _with_typed_constants(query: LogicalQuery, types: tuple[DataType, ...]) -> LogicalQuery:
+    """A branch whose NULLs, empty arrays, and texts that stand for other values, have the type of the column."""
+    if not isinstance(query, Block) or not any(_is_open(o.expression) for o in query.outputs):
         return query
-    outputs = tuple(
-        Output(o.name, untyped_as(o.expression, type_)) if is_untyped(o.expression) else o
-        for o, type_ in zip(query.outputs, types, strict=True)
-    )
-    return replace(query, outputs=outputs)
+    pairs = zip(query.outputs, types, strict=True)
+    return replace(query, outputs=tuple(Output(o.name, _typed(o.expression, type_)) for o, type_ in pairs))
+
+
+def _typed(value: Expression, type_: DataType) -> Expression:
+    if is_untyped(value):
+        return untyped_as(value, type_)
+    read = text_beside(value, [type_]) if type_ != value.type else None
+    return coerce(read, type_) if read is not None else value
 
 
 def with_order_of_outputs(query: LogicalQuery, node: exp.Expr, context: QueryContext) -> LogicalQuery:

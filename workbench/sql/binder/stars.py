@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 from sqlglot import exp
 
 from workbench.errors import nearest
-from workbench.sql.algebra.expressions import Expression
+from workbench.sql.algebra.expressions import Call, Constant, Expression
+from workbench.sql.algebra.types import struct_of
 from workbench.sql.binder.protocols import outside_subqueries
 from workbench.sql.binder.scope import Scope
 from workbench.sql.binder.window_functions import bind_part, is_window_call
+from workbench.sql.functions.calls import call
 from workbench.sql.functions.reading import ExpressionBinder, reads
 from workbench.sql.functions.structs import column_before_field, field, fields
 
@@ -21,7 +23,7 @@ def starred(
 ) -> list[tuple[str, Expression]]:
     """The columns of ``*``, ``t.*`` or ``s.*``, with what EXCEPT, REPLACE and RENAME say of them."""
     scope.source.refuse_others(star, {"except_", "replace", "rename"}, "*")
-    named = _columns_of_star(scope, node)
+    named = _columns_of_star(scope, node, bind)
 
     def column(node: exp.Expr) -> str:
         name, known = node.name.lower(), [column for column, _ in named]
@@ -29,10 +31,36 @@ def starred(
             raise scope.source.error(f"* has no column {node.name}", node, _near(name, known))
         return name
 
-    left_out = {column(n) for n in star.args.get("except_") or ()}
+    paths = [_path(n, scope) for n in star.args.get("except_") or ()]
+    left_out = {column(path[0]) for path in paths if len(path) == 1}
+    for first, *inner in (path for path in paths if len(path) > 1):
+        place = [n for n, _ in named].index(column(first))
+        named[place] = (named[place][0], _without_field(scope, named[place][1], inner))
     renamed = {column(n.this): n.alias for n in star.args.get("rename") or ()}
     replaced = {column(n.args["alias"]): bind(n.this) for n in star.args.get("replace") or ()}
     return [(renamed.get(n, n), replaced.get(n, e)) for n, e in named if n not in left_out]
+
+
+def _path(node: exp.Expr, scope: Scope) -> list[exp.Expr]:
+    """The names that EXCEPT writes with dots between: of a column and of fields in it, behind that of its FROM item."""
+    whole = node.this if isinstance(node, exp.Dot) else node
+    parts = list(whole.parts) if isinstance(whole, exp.Column) else [whole]
+    parts += [node.expression] if isinstance(node, exp.Dot) else []
+    is_item = len(parts) > 1 and any(item.alias.lower() == parts[0].name.lower() for item in scope.items)
+    return parts[1:] if is_item else parts
+
+
+def _without_field(scope: Scope, value: Expression, path: Sequence[exp.Expr]) -> Expression:
+    """A struct without one of its fields, or without one of a field of it."""
+    first, *inner = path
+    name, known = first.name.lower(), fields(value)
+    if name not in dict(known):
+        raise scope.source.error(f"the struct has no field {first.name}", first, _near(name, [n for n, _ in known]))
+    kept = [(n, _without_field(scope, e, inner) if n == name else e) for n, e in known if n != name or inner]
+    if not kept:
+        scope.source.refuse("a struct without fields", first, "leave the struct out")
+    made = Call("struct", tuple(e for _, e in kept), struct_of([(n, e.type) for n, e in kept]))
+    return call("case", call("is_null", value), Constant(None, made.type), made)
 
 
 def for_each_column(nodes: Iterable[exp.Expr], scope: Scope) -> list[exp.Expr]:
@@ -52,17 +80,18 @@ def _for_each_column(node: exp.Expr, scope: Scope) -> list[exp.Expr]:
         column = scope.column_at(place)
         node = column if place is node else node
         place.replace(column)
-    found = [part for part in outside_subqueries(node) if isinstance(part, exp.Columns)]
+    found = [part for part in outside_subqueries(node) if isinstance(part, exp.Columns) or _by_pattern(part, scope)]
     if not found:
         return [node]
     first, *others = found
-    scope.source.refuse_others(first, {"this"}, "COLUMNS")
+    scope.source.refuse_others(first, {"this", "table"}, "COLUMNS")
     if any(other != first for other in others):
         scope.source.refuse("different COLUMNS in one item", others[0], "write an item for each")
     pattern = first.this.name if isinstance(first.this, exp.Literal) else None
     items: list[exp.Expr] = []
-    for name, value in _named_by(first, scope):
-        item = node.unalias().transform(lambda part, to=value: to.copy() if isinstance(part, exp.Columns) else part)
+    named = _named_by(first, scope) if isinstance(first, exp.Columns) else _by_pattern(first, scope)
+    for name, value in named:
+        item = node.unalias().transform(lambda part, to=value: to.copy() if part == first else part)
         matched = re.search(pattern, name) if pattern is not None else None
         shown = matched.expand(node.alias) if matched and "\\" in node.alias else node.alias or name
         items.append(exp.alias_(item, shown, quoted=True, copy=False))
@@ -71,6 +100,28 @@ def _for_each_column(node: exp.Expr, scope: Scope) -> list[exp.Expr]:
             "COLUMNS names no column", first, f"there are {', '.join(n for n, _ in scope.columns)}"
         )
     return items
+
+
+def _by_pattern(node: exp.Expr, scope: Scope) -> list[tuple[str, exp.Expr]]:
+    """The columns that a quoted name is a pattern of, as Spark may read one that is no column; else none.
+
+    Raises:
+        SqlError: which ones it names depends on upper and lower case, which names of columns here do not tell.
+    """
+    if not scope.source.rules.explodes or not isinstance(node, exp.Column) or not node.this.args.get("quoted"):
+        return []
+    pattern = node.name
+    known = [name for name, _ in (scope.columns_of(node.table) or () if node.table else scope.columns)]
+    if pattern.lower() in known or re.fullmatch(r"[\w ]+", pattern):
+        return []
+    try:
+        exactly, found = ([n for n in known if re.fullmatch(pattern, n, flags)] for flags in (0, re.IGNORECASE))
+    except re.error:
+        return []
+    if exactly != found:
+        hint = "names of columns are in lower case here: write the pattern so"
+        raise scope.source.error(f"{pattern} names columns by upper and lower case", node, hint)
+    return [(name, exp.column(exp.to_identifier(name, quoted=True), table=node.args.get("table"))) for name in found]
 
 
 def _named_by(columns: exp.Columns, scope: Scope) -> list[tuple[str, exp.Expr]]:
@@ -100,7 +151,9 @@ def _column(name: str) -> exp.Column:
     return exp.column(exp.to_identifier(name, quoted=True))
 
 
-def _columns_of_star(scope: Scope, node: exp.Expr) -> list[tuple[str, Expression]]:
+def _columns_of_star(
+    scope: Scope, node: exp.Expr, bind: Callable[[exp.Expr], Expression]
+) -> list[tuple[str, Expression]]:
     """The columns of ``*``, of ``t.*``, or of ``s.*`` with a struct ``s``.
 
     Raises:
@@ -111,6 +164,9 @@ def _columns_of_star(scope: Scope, node: exp.Expr) -> list[tuple[str, Expression
         return list(scope.columns)
     is_item = not whole.table and any(item.alias.lower() == whole.name.lower() for item in scope.items)
     if not is_item and scope.has(whole) and (named := fields(scope.resolve(whole))):
+        return named
+    inner = whole.table and not is_item and scope.has(exp.column(whole.args["table"].copy()))
+    if inner and (named := fields(bind(whole))):
         return named
     if not is_item and not whole.table and (outer := scope.columns_of(whole.name)) is not None:
         return outer

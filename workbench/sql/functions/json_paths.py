@@ -92,7 +92,7 @@ class _Place:
 def text(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """The text of what is at a path, ``j->>'a'``; in spark GET_JSON_OBJECT(j, '$.a')."""
     if not b.rules.json_arrows and isinstance(node, exp.JSONExtractScalar):
-        if (called := b.source.called(node) or "->>").upper() != "GET_JSON_OBJECT":
+        if (called := b.source.called(node) or "->>").upper() not in ("GET_JSON_OBJECT", "JSON_TUPLE"):
             b.source.refuse(f"{called.upper()} in {b.dialect}", node, "write GET_JSON_OBJECT(s, '$.a')")
         if not isinstance(node.expression, exp.JSONPath):
             b.source.refuse("a JSON path that is not constant", node)

@@ -15,6 +15,7 @@ from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Call, Constant, Expression, walk
 from workbench.sql.algebra.types import (
     BOOLEAN,
+    DATE,
     DOUBLE,
     INSTANT,
     INTEGER,
@@ -231,9 +232,10 @@ def in_list(b: ExpressionBinder, node: exp.In) -> Expression:
         return call("or", *tests) if len(tests) > 1 else tests[0]
     subject, *listed = [b.bind(node.this), *map(b.bind, values)]
     for value in listed:
-        # Spark compares texts where there is one in the list, and so the way in which a number is written.
+        # Some compare texts where there is one in the list, and so the way in which a number is written.
         is_text = isinstance(value, Constant) and isinstance(value.value, str)
-        if subject.type.numeric and is_text and (subject.type.kind is not Kind.INTEGER or not _is_shortest(value)):
+        is_number = subject.type.kind is Kind.INTEGER and _is_shortest(value)
+        if subject.type.numeric and is_text and not is_number and not b.rules.reads_constant_texts:
             raise TypeClash(f"type clash: {subject.type} cannot be compared with string", value,
                             "write the numbers without quotes")  # fmt: skip
     return call("in", subject, *listed)
@@ -305,7 +307,7 @@ def _compared(b: ExpressionBinder, symbol: str, left: Expression, right: Express
 def like(b: ExpressionBinder, node: exp.Like | exp.ILike | exp.RegexpLike, escape: str | None = None) -> Expression:
     """LIKE, ILIKE and RLIKE with a constant pattern, LIKE with one of the row too, and LIKE ANY and LIKE ALL."""
     name = {"Like": "like", "ILike": "ilike"}.get(type(node).__name__, "rlike")
-    value, quantified = b.bind(node.this), node.expression
+    value, quantified = _text_to_match(b, b.bind(node.this)), node.expression
     if not isinstance(quantified, exp.Any | exp.All):
         return _matches(b, name, value, quantified, escape, bool(node.args.get("negate")))
     patterns = quantified.this.unnest()
@@ -315,6 +317,12 @@ def like(b: ExpressionBinder, node: exp.Like | exp.ILike | exp.RegexpLike, escap
     negated = bool(node.args.get("negate"))
     tests = [_matches(b, name, value, pattern, escape, negated) for pattern in listed]
     return call("or" if isinstance(quantified, exp.Any) else "and", *tests) if len(tests) > 1 else tests[0]
+
+
+def _text_to_match(b: ExpressionBinder, value: Expression) -> Expression:
+    """A value as the text that Spark casts it to for LIKE; as it is in other dialects, and where no cast gives one."""
+    is_value = value.type.numeric or value.type in (BOOLEAN, DATE, TIMESTAMP)
+    return coercion.as_string(value) if is_value and b.rules.reads_constant_texts else value
 
 
 def _matches(

@@ -16,8 +16,10 @@ from sqlglot.tokenizer_core import Token, TokenType
 from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.dialects import DIALECTS
 from workbench.sql.syntax.arguments import DroppedArgumentError, parser_of
+from workbench.sql.syntax.forms_of_spark import with_forms_of_spark
 from workbench.sql.syntax.limits import refuse_height, refuse_nesting
-from workbench.sql.syntax.shorthands import as_written_out, with_derived_aggregates
+from workbench.sql.syntax.schema_names import without_schemas
+from workbench.sql.syntax.shorthands import as_written_out, with_derived_aggregates, with_named_joins
 from workbench.sql.syntax.source_text import SourceText
 from workbench.sql.syntax.sql_functions import SqlFunction, inlined, is_function, sql_function
 from workbench.sql.syntax.syntax_errors import dropped_argument, refuse_gaps, stumbled, syntax_error
@@ -74,7 +76,8 @@ def parse(source: SourceText) -> list[Statement]:
             function = sql_function(tree, source, functions)
             functions[function.name] = function
         else:
-            statements.append(_statement(inlined(tree, functions, source), clause, source))
+            query = without_schemas(inlined(tree, functions, source), source.dialect)
+            statements.append(_statement(query, clause, source))
     return statements
 
 
@@ -103,7 +106,8 @@ def _parse_statement(source: SourceText, tokens: Sequence[Token]) -> exp.Expr:
         raise stumbled(source, tokens, lambda part: parser.parse(list(part), source.sql)) from None
     assert tree is not None
     rules = DIALECTS[source.dialect]
-    tree = as_written_out(tree) if rules.has_rows else tree
+    tree = with_forms_of_spark(tree) if rules.explodes else tree
+    tree = as_written_out(tree) if rules.has_rows else with_named_joins(tree)
     return with_derived_aggregates(tree, rules.made_aggregates) if rules.made_aggregates else tree
 
 

@@ -74,7 +74,8 @@ def as_written_out(tree: exp.Expr) -> exp.Expr:
         >>> as_written_out(tree).sql("postgres")
         'SELECT (1 + COUNT(CASE WHEN x < 3 THEN 1 END)) FROM t'
     """
-    for node in list(tree.find_all(exp.Exists, exp.WithinGroup, exp.Subquery, exp.Count, exp.Anonymous, *_WITH_ROWS)):
+    tree = with_named_joins(tree)
+    for node in list(tree.find_all(exp.Exists, exp.WithinGroup, exp.Count, exp.Anonymous, *_WITH_ROWS)):
         match node:
             case exp.Exists(this=exp.Select(expressions=[]) as rows):
                 rows.set("expressions", [exp.Literal.number(1)])
@@ -87,12 +88,24 @@ def as_written_out(tree: exp.Expr) -> exp.Expr:
             case exp.WithinGroup(this=exp.Rank() | exp.DenseRank() | exp.PercentRank() | exp.CumeDist() as rank):
                 if len(rank.expressions) == 1 and len(node.expression.expressions) == 1:
                     _replace(tree, node, _of_value(rank, node.expression.expressions[0]))
-            case exp.Subquery(this=exp.Table() | exp.Subquery() as inner) if node.alias and inner.args.get("joins"):
-                joined = exp.Select(expressions=[exp.Star()], from_=exp.From(this=inner))
-                node.set("this", joined)
             case _ if isinstance(node, _WITH_ROWS):
                 for side in list(node.iter_expressions()):
                     _plain_row(side)
+    return tree
+
+
+def with_named_joins(tree: exp.Expr) -> exp.Expr:
+    """A tree in which joins in parentheses with an alias are subqueries of all columns.
+
+    Example:
+        >>> import sqlglot
+        >>> with_named_joins(sqlglot.parse_one("SELECT j.x FROM (a CROSS JOIN b) AS j (x, y)", read="spark")).sql()
+        'SELECT j.x FROM (SELECT * FROM a CROSS JOIN b) AS j(x, y)'
+    """
+    for node in list(tree.find_all(exp.Subquery)):
+        inner = node.this
+        if isinstance(inner, (exp.Table, exp.Subquery)) and node.alias and inner.args.get("joins"):
+            node.set("this", exp.Select(expressions=[exp.Star()], from_=exp.From(this=inner)))
     return tree
 
 

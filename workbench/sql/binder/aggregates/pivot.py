@@ -168,8 +168,9 @@ def _test(key: exp.Expr, value: exp.Expr, pivot: exp.Pivot, source: SourceText) 
         return exp.and_(*(_test(k, v, pivot, source) for k, v in pairs))
     if not isinstance(key, exp.Column):  # DuckDB would pivot on whether it is IN the list
         _refuse("PIVOT on what is no column", pivot, source)
-    constant = value.this if isinstance(value, exp.Neg) else value
-    if not isinstance(constant, (exp.Literal, exp.Boolean, exp.Cast)) or constant.find(exp.Column):
+    constants = value.expressions if isinstance(value, exp.Array) else [value]
+    plain = [constant.this if isinstance(constant, exp.Neg) else constant for constant in constants]
+    if not all(isinstance(c, (exp.Literal, exp.Boolean, exp.Cast)) and not c.find(exp.Column) for c in plain):
         source.refuse("PIVOT of values that are no constants", pivot, _LIST)
     return exp.EQ(this=key.copy(), expression=value.copy())
 
@@ -189,4 +190,6 @@ def _cell(node: exp.Expr, test: exp.Expr, null_of_none: bool) -> exp.Expr:
 
 
 def _name(value: exp.Expr) -> str:
+    if isinstance(value, exp.Array):
+        return f"[{', '.join(part.name for part in value.expressions)}]"
     return value.args["alias"].name if isinstance(value, exp.PivotAlias) else value.name

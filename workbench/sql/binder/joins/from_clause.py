@@ -157,8 +157,8 @@ class FromClause:
                 self._add_item(node, node.alias or node.this.name, relation, named)
             case exp.Subquery(this=exp.Table() | exp.Subquery() as inner) if _stands_for_itself(inner):
                 self.source.refuse_others(node, {"this", "alias", "joins"}, "FROM")
-                if node.alias and (inner.alias or inner.args.get("joins")):
-                    self.source.refuse("an alias of a join in parentheses", node, "give the tables in it aliases")
+                if node.alias and inner.alias:
+                    self.source.refuse("an alias of an alias", node, "give the table one name")
                 if node.alias:
                     inner.set("alias", node.args["alias"])
                 self.add(inner)

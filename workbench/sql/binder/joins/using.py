@@ -11,6 +11,7 @@ from workbench.sql.algebra.expressions import Expression
 from workbench.sql.functions.calls import call
 from workbench.sql.predicates.cnf import PredSet
 from workbench.sql.predicates.normal_form import normal_form
+from workbench.sql.syntax.dialects import SPARK_FAMILY
 from workbench.sql.syntax.source_text import SourceText
 
 BoundColumns = list[tuple[str, Expression]]
@@ -25,10 +26,10 @@ def equal_columns(name: str, node: exp.Expr, sides: tuple[BoundColumns, BoundCol
     ends: list[Expression] = []
     for side in sides:
         candidates = [expression for known, expression in side if known == name]
-        if len(candidates) != 1:
+        if len(candidates) != 1 and not (candidates and source.dialect in SPARK_FAMILY):
             problem = "ambiguous" if candidates else "unknown"
             raise source.error(f"{problem} column {node.name or name} in USING", node)
-        ends += candidates
+        ends.append(candidates[0])  # Spark takes the first of several
     try:
         return normal_form(call("=", *ends))
     except TypeClash as clash:
@@ -48,7 +49,7 @@ def merged_columns(
         side: ``LEFT``, ``RIGHT``, ``FULL``; empty for an inner join.
         in_place: whether the columns of USING stand where the left side has them.
     """
-    left, right = map(dict, sides)
+    left, right = (dict(reversed(side)) for side in sides)  # of several of one name the first
     merged: BoundColumns = []
     for name in using:
         one, other = left[name], right[name]
@@ -57,5 +58,11 @@ def merged_columns(
         of_left = dict(merged)
         first = [(name, of_left.get(name, e)) for name, e in sides[0]]
     else:
-        first = [*merged, *((name, e) for name, e in sides[0] if name not in using)]
-    return [*first, *((name, e) for name, e in sides[1] if name not in using)]
+        first = [*merged, *_others(sides[0], using)]
+    return [*first, *_others(sides[1], using)]
+
+
+def _others(side: BoundColumns, using: Sequence[str]) -> BoundColumns:
+    """The columns of a side but the first of each name of USING."""
+    names = [name for name, _ in side]
+    return [(name, e) for at, (name, e) in enumerate(side) if name not in using or names.index(name) < at]

@@ -36,7 +36,7 @@ from workbench.sql.algebra.expressions import (
 )
 from workbench.sql.algebra.expressions import reading_order as order_of_texts
 from workbench.sql.algebra.ordering import SortKey
-from workbench.sql.algebra.types import DOUBLE, INSTANT, INTEGER, Kind, of_any_bits
+from workbench.sql.algebra.types import DATE, DOUBLE, INSTANT, INTEGER, Kind, of_any_bits
 from workbench.sql.algebra.zones import UTC, zoning
 from workbench.sql.binder.aggregates.aggregation import Aggregation, is_aggregate
 from workbench.sql.binder.order.keys import sort_keys
@@ -256,6 +256,9 @@ class Analytics:
                 raise b.source.error(f"a frame of {unit.upper()} counts with a whole number", value)
             return FrameEnd(sign + str(int(digits)))
         key = self._range_key(keys, value, b)
+        if key.type == DATE and digits.isdigit() and b.rules.difference_of_dates_is_interval:
+            days = exp.Interval(this=exp.Literal.string(digits), unit=exp.var("DAY"))
+            return self._interval(value, interval_parts(b, days) or [], sign, unit, keys, b)
         if not key.type.numeric or not re.fullmatch(r"[0-9]+(\.[0-9]+)?", digits):
             raise b.source.error("RANGE counts with a number, or with an INTERVAL of a time", value)
         end = FrameEnd(sign + digits)

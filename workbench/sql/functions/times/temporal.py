@@ -13,6 +13,7 @@ from sqlglot import exp
 from workbench.errors import with_article
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.coercion import TypeClash
+from workbench.sql.algebra.constant_texts import text_beside
 from workbench.sql.algebra.counted import counted_number
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.folding import constant_as, parse_instant
@@ -25,6 +26,7 @@ from workbench.sql.algebra.types import (
     INTERVAL,
     MONTHS,
     STRING,
+    TIME,
     TIMESTAMP,
     DataType,
     Kind,
@@ -107,7 +109,10 @@ def part(name: str) -> Callable[[ExpressionBinder, exp.Expr], Expression]:
 
 def _of_clock(value: Expression, part: str) -> Expression:
     """A time, of which a part is taken; of a TIME those of a clock."""
-    return on_clock(value) if part.lower() in ("hour", "minute", "second") else value
+    if part.lower() not in ("hour", "minute", "second"):
+        return value
+    is_clock = isinstance(value, Constant) and constant_as(value, TIMESTAMP) is None
+    return on_clock(coercion.as_counted(value, TIME) or value if is_clock else value)
 
 
 @reads(exp.Extract, parts="this expression")
@@ -296,8 +301,8 @@ def date_add(b: ExpressionBinder, node: exp.Expr) -> Expression:
         return add_interval(
             b, b.bind(value), _passing(b, exp.Interval(this=amount, unit=node.args.get("unit"))), sign, node
         )
-    bound = b.bind(value)
-    return call("+" if sign == 1 else "-", coercion.coerce(bound, DATE), b.bind(amount))
+    day, days = coercion.coerce(b.bind(value), DATE), b.bind(amount)
+    return call("+" if sign == 1 else "-", day, text_beside(days, [INTEGER]) or days)
 
 
 def _passing(b: ExpressionBinder, length: exp.Interval) -> list[IntervalPart]:

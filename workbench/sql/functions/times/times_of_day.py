@@ -6,6 +6,8 @@ is as long after 1970 began.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlglot import exp
 
 from workbench.errors import with_article
@@ -162,30 +164,31 @@ def make_time(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
 def time_trunc(b: ExpressionBinder, node: exp.TimeTrunc) -> Expression:
     """TIME_TRUNC('HOUR', t)."""
     # The parser has the arguments in another order.
-    unit, time = _unit(b, node.this, node), _argument(b, node.args["unit"])
-    if unit is None:
-        return Constant(None, TIME)
-    return of_number(_whole(counted_number(time), unit), TIME)
+    micros = counted_number(_argument(b, node.args["unit"]))
+    return of_number(_by_unit(b, node.this, node, lambda unit: _whole(micros, unit)), TIME)
 
 
 @reads(exp.TimeDiff, parts="this expression unit", dialects=SPARK_FAMILY)
 def time_diff(b: ExpressionBinder, node: exp.TimeDiff) -> Expression:
     """TIME_DIFF('HOUR', from, to), whole units toward zero."""
-    unit = _unit(b, node.this, node)
-    start, end = (_argument(b, node.args[key]) for key in ("expression", "unit"))
-    if unit is None:
-        return Constant(None, INTEGER)
-    return call("div", call("-", counted_number(end), counted_number(start)), Constant(unit, INTEGER))
+    start, end = (counted_number(_argument(b, node.args[key])) for key in ("expression", "unit"))
+    between = call("-", end, start)
+    return _by_unit(b, node.this, node, lambda unit: call("div", between, Constant(unit, INTEGER)))
 
 
-def _unit(b: ExpressionBinder, unit: exp.Expr, node: exp.Expr) -> int | None:
+def _by_unit(b: ExpressionBinder, unit: exp.Expr, node: exp.Expr, of: Callable[[int], Expression]) -> Expression:
+    """What ``of`` makes of the microseconds of a unit, which may be of the row; NULL of a text that is none."""
     bound = b.bind(unit)
     if coercion.is_null(bound):
-        return None
+        return Constant(None, INTEGER)
     name = str(bound.value).upper() if isinstance(bound, Constant) else ""
-    if name not in _UNITS:
+    if name not in _UNITS and (bound.type != STRING or name):
         b.source.refuse("this unit of a TIME", node, f"there are {', '.join(_UNITS)}")
-    return _UNITS[name]
+    if name:
+        return of(_UNITS[name])
+    word = call("upper", bound)
+    pairs = ((call("=", word, Constant(known, STRING)), of(size)) for known, size in _UNITS.items())
+    return call("case", *(part for pair in pairs for part in pair), Constant(None, INTEGER))
 
 
 def _argument(b: ExpressionBinder, node: exp.Expr) -> Expression:
