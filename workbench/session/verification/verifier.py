@@ -305,8 +305,9 @@ def _refusal(problem: Exception) -> NotVerifiable:
         return problem
     if isinstance(problem, UnsupportedError):
         return NotVerifiable(problem.message)
-    named = re.search(r"\[[A-Z_.]+\].*", str(problem)) or re.search(".+", str(problem))
-    return NotVerifiable(f"Spark SQL does not evaluate its text: {named[0] if named else type(problem).__name__}")
+    named = re.search(r"\[[A-Z_.]+\] ?(.*)", str(problem)) or re.search("(.+)", str(problem))
+    said = re.split(r" on search path|[.;] SQLSTATE", named[1])[0] if named else type(problem).__name__
+    return NotVerifiable(f"Spark SQL does not evaluate its text: {said}")
 
 
 def _overflows(spark: SparkSession, texts: Texts) -> bool:
