@@ -32,6 +32,11 @@ SUBQUERIES = {
         " (SELECT k % 3 AS r, MAX(id) FILTER (WHERE flag) AS m, COUNT(DISTINCT g) AS c FROM t GROUP BY 1)",
         dialect="postgres",
     ),
+    "ordered_by": Case(
+        "SELECT id, k FROM t ORDER BY (SELECT COUNT(*) FROM u WHERE u.k = t.k) DESC, k IN (SELECT k FROM u WHERE flag),"
+        " id LIMIT 7",
+        dialect="duckdb",
+    ),
     "grouped_by": Case(
         "SELECT k % 3 AS r, COUNT(*) AS n, SUM(id) AS s FROM t"
         " GROUP BY k % 3, k IN (SELECT k FROM u WHERE flag), (SELECT MAX(v.rate) FROM names v WHERE v.k = t.k)",

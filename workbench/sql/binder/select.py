@@ -248,11 +248,12 @@ class SelectBinder:
         What else they read is selected, too.
         """
         items = [(item.name, item.expression) for item in self._items]
-        scope = replace(self._scope, aliases={n.lower(): e for n, e in items})
-        scalar = self._scalar(replace(scope, preferred=self._source.rules.alias_in_order))
-        called = [(item.called, item.expression) for item in self._items if item.called]
-        keys = sort_keys(self._select.args.get("order"), items, scalar.bind, self._source, called)
-        if self._select.args.get("order") is None and not self.is_grouped and not self._distinct:
+        names = {name.lower(): value for name, value in items}
+        scope = replace(self._scope, aliases=names, preferred=self._source.rules.alias_in_order)
+        scalar = self._scalar(scope, None if self._distinct else self._subqueries_of(self._from, self._scope))
+        order, called = self._select.args.get("order"), [(i.called, i.expression) for i in self._items if i.called]
+        keys = sort_keys(order, items, scalar.bind, self._source, called)
+        if order is None and not self.is_grouped and not self._distinct:
             keys = [] if self._from.mixed else list(self._from.order)
         distinct_on = exp.Order(expressions=[exp.Ordered(this=node) for node in self._distinct_on])
         on = sort_keys(distinct_on, items, scalar.bind, self._source, called)
@@ -260,8 +261,7 @@ class SelectBinder:
         binders = [item.scalar for item in self._items] + [scalar] * (len(named) - len(items))
         self._outputs = [_SelectItem(*item, binder) for item, binder in zip(named, binders, strict=True)]
         try:
-            outputs = [Output(*item) for item in named]
-            self._keys = over_outputs(keys, outputs)
+            self._keys = over_outputs(keys, outputs := [Output(*item) for item in named])
             self._on = tuple(key.expression for key in over_outputs(on, outputs))
         except KeyError as missing:
             message = f"SELECT DISTINCT is ordered by {missing.args[0]}, which it does not select"
