@@ -17,7 +17,7 @@ SHAPES = {
     "GROUPING in HAVING": ("SELECT g, COUNT(*) AS n FROM t GROUP BY ROLLUP (g) HAVING GROUPING(g) = 0", "yyy"),
     "GROUPING in ORDER BY": ("SELECT g, COUNT(*) AS n FROM t GROUP BY CUBE (g) ORDER BY GROUPING(g), g", "yyy"),
     "GROUPING SETS": ("SELECT g, k, COUNT(*) AS n FROM t GROUP BY GROUPING SETS ((g), (k), ())", "yyy"),
-    "subquery in ORDER BY": ("SELECT k FROM t ORDER BY (SELECT MAX(u.g) FROM u WHERE u.k = t.k), k", "nnn"),
+    "subquery in ORDER BY": ("SELECT k FROM t ORDER BY (SELECT MAX(u.g) FROM u WHERE u.k = t.k), k", "yyy"),
     "subquery in GROUP BY": ("SELECT COUNT(*) AS n FROM t GROUP BY (SELECT MAX(u.g) FROM u WHERE u.k = t.k)", "yyy"),
     "subquery in ON of LEFT JOIN": (
         "SELECT t.k FROM t LEFT JOIN u ON t.k = u.k AND u.g IN (SELECT k FROM t AS v)", "yyy"),
