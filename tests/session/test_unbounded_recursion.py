@@ -97,3 +97,12 @@ def test_a_bridge_that_is_cut_takes_what_lay_behind_it(in_process: InProcess) ->
         assert not len(reached.result())
         session.run(2)
         assert sorted(reached.result()["x"]) == [9]
+
+
+def test_rows_that_double_in_each_step_end_before_64_bits_do(in_process: InProcess) -> None:
+    """Added up modulo 2^64 there would be none after 64 steps, and the recursion would end."""
+    with Session(in_process) as session:
+        session.add_stream("two", pd.DataFrame({"b": [0, 1]}), history=2)
+        doubling = "WITH RECURSIVE p(a) AS (SELECT 1 UNION ALL SELECT b FROM p CROSS JOIN two) SELECT a FROM p LIMIT 9"
+        with pytest.raises(EngineError, match="makes a row more than 281,474,976,710,656 times"):
+            session.register(doubling)

@@ -48,6 +48,8 @@ from workbench.network.nodes import SetOperator
 from workbench.sql.algebra.expressions import columns
 
 _ALL_STEPS = -1
+_MOST_TIMES = 2**48
+"""How often a step may make a row: of the products and sums of fewer, over all steps, none is beyond 64 bits."""
 
 
 def recursion_job(runner: Runner, operator: OperatorInput, plan: RecursionPlan) -> Job | None:
@@ -222,6 +224,8 @@ class _Fixpoint:
             if (rows := sum(own.num_rows for own in self.counts)) > (most := self.limits.rows_per_recursion):
                 what = f"a recursive query makes {rows:,} rows in one batch, more than {most:,}"
                 raise TooMuchWork(self.root, what, _HINT)
+            if np.abs(change.column(WEIGHT).to_numpy()).max() > _MOST_TIMES:
+                raise TooMuchWork(self.root, f"a recursive query makes a row more than {_MOST_TIMES:,} times", _HINT)
         return change
 
     def _wait(self, step: int, rows: pa.RecordBatch) -> None:
