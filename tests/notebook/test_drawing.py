@@ -9,17 +9,19 @@ from dataclasses import replace
 
 import example_network
 import pytest
+from network.test_wording import SCHEMA
 
 from workbench.errors import EnvironmentProblem
 from workbench.explain.describe import NetworkView
-from workbench.explain.dot import Shape
 from workbench.network.network import Network
 from workbench.network.nodes import Source
 from workbench.network.sql_text import STORED
 from workbench.notebook import drawing
 from workbench.notebook.drawing import picture, render_svg
+from workbench.sharing.planner import Planner
 from workbench.sql.algebra.expressions import Column, Constant
 from workbench.sql.algebra.types import STRING
+from workbench.sql.binder.pipeline import bind
 from workbench.sql.predicates.cnf import TRUE, Literal, Operator, or_pred, pred_set
 
 NASTY = [
@@ -93,13 +95,24 @@ def test_a_long_statement_is_cut_where_it_is_drawn(render):
     assert "…" in texts(render(NetworkView(example_network.network_of([example_network.FED, node])).to_dot()))
 
 
-def test_a_wide_drawing_has_shorter_lines_or_flows_down():
+LONG_CHAIN = """
+WITH pairs AS (SELECT a.carrier, a.dep_delay AS delay, b.day FROM flights a JOIN flights b
+               ON a.carrier = b.carrier AND a.dep_delay > 60 AND b.dep_delay > 2 * a.dep_delay),
+     days AS (SELECT carrier, day, COUNT(*) AS n, MAX(delay) AS worst FROM pairs GROUP BY carrier, day
+              HAVING COUNT(*) > 3 AND MAX(delay) > 100)
+SELECT carrier, SUM(n) AS n FROM days JOIN weather USING (day) WHERE temp > 20 GROUP BY carrier HAVING SUM(n) > 10
+"""
+
+
+def test_a_wide_drawing_is_folded_until_it_fits():
     def width(svg: str) -> float:
         return float(re.search(r'width="([\d.]+)pt"', svg)[1])
 
-    view = NetworkView(example_network.example())
-    wide, narrow, tall = (width(render_svg(view.to_dot(shape=shape))) for shape in Shape)
-    assert max(narrow, tall) < 0.8 * wide and width(picture(view).svg) == wide, "it fits as it is"
+    query = bind(LONG_CHAIN, "spark", SCHEMA).named("hot")["hot"]
+    view = NetworkView(Planner().register(Network(), "hot", query).network)
+    assert width(render_svg(view.to_dot())) > 1_120 >= width(picture(view).svg)
+    small = NetworkView(example_network.example())
+    assert picture(small).svg == render_svg(small.to_dot()), "it fits as it is"
 
 
 def test_a_join_of_all_pairs_says_so():
