@@ -29,7 +29,7 @@ _SAME = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.STRING, Kind.D
 """Kinds of which equal values are the same in every test; 0.0 and -0.0 are equal and not the same."""
 
 
-def tested_inside(block: Block) -> Block:
+def with_inner_tests(block: Block) -> Block:
     """A block that gives the same rows, of inputs that have fewer.
 
     Each condition on one input alone is tested inside this too, if it can be, and HAVING on groups alone in WHERE.
@@ -83,8 +83,8 @@ def _tested(block: Block, tests: PredSet) -> Block:
     }
     own = _over(tests, values)
     if block.grouping is not None:
-        return tested_inside(replace(block, having=conjunction(block.having, own))) if own else block
-    return tested_inside(replace(block, where=conjunction(block.where, own))) if own else block
+        return with_inner_tests(replace(block, having=conjunction(block.having, own))) if own else block
+    return with_inner_tests(replace(block, where=conjunction(block.where, own))) if own else block
 
 
 def _over(tests: PredSet, meaning: Mapping[Column, Expression]) -> PredSet:

@@ -37,7 +37,7 @@ from workbench.sql.logical import (
     StreamInput,
     output_columns,
 )
-from workbench.sql.narrowing import tested_inside
+from workbench.sql.narrowing import with_inner_tests
 from workbench.sql.predicates.cnf import TRUE, Literal, Operator, PredSet, conjunction, or_pred, pred_set
 
 DECIDING = frozenset({"min", "max"})
@@ -184,7 +184,7 @@ def _step(query: Block, parts: tuple[tuple[Input, Stage, int], ...], level: _Lev
     others = [expression for expression in dict.fromkeys(level.compared) if expression not in places]
     places |= {expression: len(query.outputs) + place for place, expression in enumerate(others)}
     shown = [*(output.expression for output in query.outputs), *others]
-    asked = tested_inside(replace(query, outputs=_named(shown)))
+    asked = with_inner_tests(replace(query, outputs=_named(shown)))
     return StepBack(asked, parts, tuple(places[expression] for expression in level.compared), level.alike)
 
 
@@ -200,7 +200,7 @@ def possible_partitions(part: Input, stage: Stage, values: Sequence[Sequence[Val
     if set(wanted) <= set(level.compared) or not any(tests):
         return None
     query = replace(part, outputs=_named(wanted), distinct=True, analytics=(), qualify=TRUE)
-    return tested_inside(_tested(query, conjunction(TRUE, *tests)))
+    return with_inner_tests(_tested(query, conjunction(TRUE, *tests)))
 
 
 def in_partitions(block: Block, values: Sequence[Sequence[Value] | None]) -> Block:
