@@ -42,6 +42,7 @@ def test_a_form_is_what_it_stands_for(written: str, same: str) -> None:
     ("sql", "says"),
     [
         ("SELECT a FROM lake.t", "unknown stream lake.t"),
+        ("SELECT lake.t.* FROM t", "lake.t is not in FROM"),
         ("SELECT a FROM lake.default.t", "unknown stream default.t"),
         ("WITH t AS (SELECT 1 AS a) SELECT a FROM default.t", "unknown stream default.t"),
         ("SELECT lake.t.a FROM default.t", "a column name of three parts"),

@@ -170,6 +170,8 @@ def _columns_of_star(
         return named
     if not is_item and not whole.table and (outer := scope.columns_of(whole.name)) is not None:
         return outer
+    if whole.table:
+        raise scope.source.error(f"{whole.table}.{whole.name} is not in FROM", node, "a session has one schema")
     return list(scope.item(whole.name, node).columns.items())
 
 
