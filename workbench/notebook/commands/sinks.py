@@ -106,7 +106,7 @@ def find_target(word: str, variables: Mapping[str, Any]) -> Any:
     Raises:
         MagicError: a variable of that name is no function, or there is a file.
     """
-    if any(part in word for part in ADDRESSES):
+    if ":/" in word or any(part in word for part in ADDRESSES):
         return word
     if word not in variables:
         path = Path(word).expanduser().resolve()
