@@ -121,6 +121,7 @@ FORMS: dict[str, Callable[[Random], str]] = {
         "substring(s, {0})", "substr(s, {0}, {1})", "left(s, {0})", "right(s, {0})", "s[{0}]", "s[{0}:{1}]", "s[:{0}]",
         "s[{0}:]", "trim(s)", "ltrim(s)", "rtrim(s)", "trim(s, {q})", "contains(s, {q})", "contains(s, u)",
         "chr(n::INTEGER)", "chr(k::INTEGER)", "unicode(s)", "ord(s)", "n << {0}", "n >> {0}", "k << {0}", "n // {0}",
+        "(k * 0) << 64",
         "n // k",
         "x // {0}",
         "gcd(n, k)",

@@ -103,7 +103,7 @@ FORMS: dict[str, Callable[[Random], str]] = {
         "width_bucket(n, 0, 100, 5)", "width_bucket(x, array[-1.5, 0, 2.5]::float8[])",
         "width_bucket(m, array[-1.5, 0, 2.5]::numeric[])", "asinh(x)", "acosh(x)", "atanh(x / 100)", "atanh(k)",
         "n & k", "n | {0}", "n # k", "~n", "octet_length(s)", "bit_length(s)", "md5(s)", "sign(x)", "mod(n, k)",
-        "div(n, k)", "round(m, 1)", "trunc(m, 1)", "ceil(m)", "floor(x)",
+        "div(n, k)", "round(m, 1)", "trunc(m, 1)", "ceil(m)", "floor(x)", "'bar'::name", "s = 'a'::name",
     )},
     **{form: of_keys(form) for form in (
         "j -> '{k}'", "j -> {n}", "j #> {p}", "j -> '{k}' -> {n}", "jsonb_extract_path(j, '{k}', '0')", "j || h",

@@ -49,6 +49,7 @@ _NUMBERS = {
 """The same, of an INTEGER and of a DOUBLE; NUMERIC has no infinities here, and no NaN."""
 CASTS = {"bigint": INTEGER, "smallint": integer(16), "tinyint": integer(8), "binary": BINARY, "decimal": decimal(10, 0)}
 """Functions of one argument that are casts."""
+_BYTES_OF_NAME = 63
 _ONE = Constant(1, INTEGER)
 
 _OF_BITS = {8: "tinyint", 16: "smallint", 32: "int"}
@@ -94,6 +95,8 @@ def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
         return json_of(b.bind(node.this))
     if to.this == exp.DType.JSONB and b.rules.has_rows:
         return jsonb_of_postgres.cast_to_jsonb(b.bind(node.this))
+    if to.this == exp.DType.NAME and b.rules.has_rows:
+        return _text_of_name(b, node)
     type_ = _type(b, to)
     value = b.bind(node.this)
     if value.type.json and type_ != STRING:
@@ -124,6 +127,16 @@ def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
     if type_ == STRING and length:
         return call("substr", result, _ONE, Constant(int(length[0].name), INTEGER))
     return result
+
+
+def _text_of_name(b: ExpressionBinder, node: exp.Expr) -> Expression:
+    """A constant text as NAME, which is a text of at most 63 bytes."""
+    value = b.bind(node.this)
+    if is_null(value) or (
+        isinstance(value, Constant) and isinstance(value.value, str) and len(value.value.encode()) <= _BYTES_OF_NAME
+    ):
+        return value
+    b.source.refuse("NAME of more than a constant of 63 bytes", node, "CAST it AS TEXT, of which none is cut off")
 
 
 def _rounded_as(rounding: Rounding, value: Expression) -> Expression:

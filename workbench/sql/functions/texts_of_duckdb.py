@@ -55,9 +55,16 @@ def _chr(code: int) -> str | None:
 
 
 def _shifted_left(number: int, bits: int) -> int | None:
-    """NULL where DuckDB has an error: of a number below 0, by bits below 0, and where a bit would get lost."""
-    if number < 0 or not 0 <= bits < _BITS:
+    """NULL where DuckDB has an error: of a number below 0, by bits below 0, and where a bit would get lost.
+
+    Example:
+        >>> _shifted_left(3, 2), _shifted_left(0, 64), _shifted_left(1, 64)
+        (12, 0, None)
+    """
+    if number < 0 or bits < 0 or (number and bits >= _BITS):
         return None
+    if not number:
+        return 0
     return number << bits if number << bits <= _HIGHEST else None
 
 
