@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 FIRST = {
     "share": Case("SELECT id, x FROM t ORDER BY x DESC, id LIMIT 30% OFFSET 2", dialect="duckdb"),
-    "share_of_groups": Case("SELECT g, SUM(k) AS n FROM t GROUP BY g ORDER BY g LIMIT (100 / 2)%", dialect="duckdb"),
+    "share_of_groups": Case("SELECT g, COUNT(k) AS n FROM t GROUP BY g ORDER BY g LIMIT (100 / 2)%", dialect="duckdb"),
     "share_of_union": Case("SELECT k FROM t UNION SELECT k FROM u ORDER BY k DESC LIMIT 12.5%", dialect="duckdb"),
     "top": Case(
         "SELECT id, x FROM t ORDER BY x DESC LIMIT 7", "SELECT id, x FROM t ORDER BY x DESC NULLS LAST, id LIMIT 7"
