@@ -83,7 +83,8 @@ def with_test_inside(join: exp.Join) -> exp.Join:
     """A LEFT JOIN that adds the elements of an array of a row under a condition, as one of a subquery that has it."""
     function, on = function_of(join.this), join.args.get("on")
     of_row = function is not None and function.find(exp.Column) is not None
-    if not of_row or join.side != "LEFT" or on is None or on.unnest() in _ALWAYS:
+    is_left = join.side == "LEFT" and join.kind not in ("SEMI", "ANTI")
+    if not of_row or not is_left or on is None or on.unnest() in _ALWAYS:
         return join
     rows = exp.select("*").from_(join.this.copy()).where(on.copy())
     named = exp.TableAlias(this=exp.to_identifier(join.this.alias)) if join.this.alias else None
