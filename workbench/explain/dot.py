@@ -217,7 +217,7 @@ class _Drawing:
         stressed = self.strong is not None and not pale
         whole_tree = framed or selections > 0
         label = [
-            *node.caption,
+            *(["rows of constants"] if node.id in self.visible.constant else node.caption),
             f"σ  {counted(selections, 'selection')} below" if selections else "",
             self._readers(node),
             self._rows(node),

@@ -3,6 +3,9 @@
 A network of hundreds of nodes drawn node by node hides what matters. An *open* tree shows its nodes; a *closed* one is
 a single box that says how many selections it has. With queries in focus their nodes are shown, the other nodes of their
 trees are one box with a number for each tree, and all other trees are one box together.
+
+Rows of constants, as the places of arrays that EXPLODE looks at, never change: they are one box, whatever they are
+made by. What only watches over a limit of a query is not drawn. A drawing in full has all of it.
 """
 
 from __future__ import annotations
@@ -68,10 +71,11 @@ class VisibleTree:
 
 @dataclass(frozen=True)
 class Visible:
-    """A drawing's trees, and the nodes of all others, which are one box."""
+    """A drawing's trees, and the nodes of all others, which are one box; ``constant``: nodes with rows of constants."""
 
     trees: tuple[VisibleTree, ...]
     others: tuple[NodeView, ...] = ()
+    constant: frozenset[NodeId] = frozenset()
 
     @property
     def boxes(self) -> dict[NodeId, str]:
@@ -102,7 +106,7 @@ def visible(
     Args:
         network: what is drawn.
         focus: queries; their nodes are shown, and nothing of trees they do not read. All queries when there are none.
-        full: every tree is open at first, also in a large network.
+        full: every node is drawn, and every tree is open at first, also in a large network.
         toggled: roots of the trees that an analyst opened where they were closed, and closed where they were open.
 
     Raises:
@@ -110,8 +114,9 @@ def visible(
     """
     focused = frozenset().union(*map(network.ancestors, focus)) if focus else None
     opened = full or not is_large(network)
+    constant = frozenset() if full else _constant(network)
     trees: dict[NodeId, list[NodeView]] = {}
-    for node in network.nodes:
+    for node in network.nodes if full else _telling(network, constant):
         trees.setdefault(node.root, []).append(node)
     drawn, others = [], list[NodeView]()
     for root, nodes in trees.items():
@@ -121,7 +126,28 @@ def visible(
             drawn.append(_split(nodes, [node for node in nodes if root in toggled or node.id in focused]))
         else:
             drawn.append(_split(nodes, nodes if opened != (root in toggled) else nodes[:1]))
-    return Visible(tuple(drawn), tuple(others))
+    return Visible(tuple(drawn), tuple(others), constant)
+
+
+def _constant(network: DrawnNetwork) -> frozenset[NodeId]:
+    """The nodes whose rows never change: they are made of a group over no rows, and of nothing else."""
+    without_rows = {node.id for node in network.nodes if node.kind == "selection" and node.label == ("false",)}
+    constant = set[NodeId]()
+    for node in network.nodes:
+        if node.parents and without_rows.union(constant).issuperset(node.parents):
+            constant.add(node.id)
+    return frozenset(constant)
+
+
+def _telling(network: DrawnNetwork, constant: Collection[NodeId]) -> list[NodeView]:
+    """The nodes without those that rows of constants are made by, and those that serve a query, but not its answer."""
+    needed = {id_ for ids in network.results.values() for id_ in ids}
+    needed.update(node.id for node in network.nodes if not node.queries)
+    for node in reversed(network.nodes):
+        if node.id in needed:
+            own = (parent for parent in node.parents if node.root == network.node(parent).root)
+            needed.update(own if node.id in constant else node.parents)
+    return [node for node in network.nodes if node.id in needed]
 
 
 def _split(nodes: list[NodeView], shown: list[NodeView]) -> VisibleTree:

@@ -168,7 +168,7 @@ class View {
   find() {
     const words = this.search.value.toLowerCase().trim(), boxes = this.model.get("boxes"), nodes = this.model.get("nodes");
     const text = (id) => `${id} ${nodes[id].sql.replace(/«[^»]*»/g, "")} ${nodes[id].label.join(" ")}`.toLowerCase();
-    this.hits = words ? Object.keys(nodes).filter((id) => text(id).includes(words)) : [];
+    this.hits = words ? Object.keys(nodes).filter((id) => boxes[id] && text(id).includes(words)) : [];
     const found = new Set(this.hits.map((id) => boxes[id]));
     this.pane.classList.toggle("searching", words !== "");
     for (const [name, group] of this.boxes) group.classList.toggle("found", found.has(name));
