@@ -22,7 +22,7 @@ _WRITTEN = {
     # places of arrays and maps
     "has_place": "EXPLODE({0})", "with_places": "{0}", "run_lengths": "LIST_HISTOGRAM({0})",
     "series": "GENERATE_SERIES({0}, {1}, {2})", "no_map": "MAP_FROM_ENTRIES({0}) IS NULL",
-    "list_inner_product": "LIST_DOT_PRODUCT({0}, {1})",
+    "list_inner_product": "LIST_DOT_PRODUCT({0}, {1})", "order_of_parts": "{0}",
     # texts
     "part_in_duckdb": "SUBSTRING({all})", "character_in_duckdb": "{0}[{1}]", "between_in_duckdb": "{0}[{1}:{2}]",
     "hex_in_postgres": "TO_HEX({0})", "hex_of_text": "HEX({0})", "length_of_bytes": "OCTET_LENGTH({0})",
