@@ -220,7 +220,7 @@ def test_the_drawing_is_saved_and_fills_the_screen(view: PlanView, tmp_path: Pat
         drawing = ElementTree.fromstring(svg)
         assert "var(" not in svg and "color(" not in svg and "color-mix" not in svg
         written = "".join(drawing.itertext())
-        assert "ANTIJOIN" in written and re.search(r"\d,\d{3} ms", written) and "▂" not in written
+        assert "rows without partner" in written and re.search(r"\d,\d{3} ms", written) and "▂" not in written
         with Image.open(tmp_path / "network.png") as image:
             assert abs(image.width - 2 * float(drawing.get("width", 0))) <= 2
             (_, paper), *others = sorted(image.convert("RGB").getcolors(100_000), reverse=True)
