@@ -10,7 +10,7 @@ from workbench.errors import SqlError, UnsupportedError
 from workbench.experiments.query_sets import appendix_b
 from workbench.experiments.sample_streams.schemas import SCHEMAS, STREAM_NAMES
 from workbench.sql.algebra.expressions import text
-from workbench.sql.algebra.types import DOUBLE, STRING, decimal
+from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING, decimal
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.logical import Block, LogicalQuery, SetQuery, StreamInput
 from workbench.sql.schema import Schema, UserFunction
@@ -277,3 +277,12 @@ def test_an_aggregate_is_these_statistics(aggregate: str, expected: str) -> None
 @pytest.mark.parametrize("aggregate", ["bool_and(p)", "every(p)", "bool_or(p)", "some(p)"])
 def test_truth_of_all_and_some_follows_from_counts(aggregate: str) -> None:
     assert all(statistic.startswith("count(") for statistic in statistics(block(f"select {aggregate} from T")))
+
+
+@pytest.mark.parametrize(("dialect", "word"), [("spark", "EXCEPT"), ("duckdb", "EXCLUDE")])
+def test_an_answer_has_a_column(dialect: str, word: str) -> None:
+    """A frame without columns has no rows, whatever the number of those of the answer."""
+    schema = Schema({"t": (("a", INTEGER), ("b", INTEGER))})
+    with pytest.raises(SqlError, match="no column is left to select"):
+        bind(f"SELECT * {word} (a, b) FROM t", dialect, schema)
+    assert bind(f"SELECT COUNT(*) AS n FROM (SELECT * {word} (a, b) FROM t) AS u", dialect, schema).query

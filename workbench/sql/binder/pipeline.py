@@ -43,7 +43,7 @@ from workbench.sql.binder.set_operations import (
     with_order_of_outputs,
 )
 from workbench.sql.binder.stream_windows import StreamWindows
-from workbench.sql.logical import Block, LogicalQuery, Ordered, StreamWindow, streams_of
+from workbench.sql.logical import Block, LogicalQuery, Ordered, StreamWindow, output_columns, streams_of
 from workbench.sql.query_limits import refuse_shape
 from workbench.sql.render.spark_sql import to_spark
 from workbench.sql.schema import Schema
@@ -122,6 +122,8 @@ def _bound(source: SourceText, schema: Schema) -> Bound:
             raise SqlError("there are two queries in one text", **source.of(statement.query), hint=hint)
         else:
             query, windows = binder.statement(statement)
+            if not output_columns(query):
+                raise source.error("no column is left to select", statement.query, "select one at least")
             # The length of its Spark SQL last: only now is it known what is computed from which views.
             _refuse_long(query)
     if query is None and not views:
