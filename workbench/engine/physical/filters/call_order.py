@@ -27,8 +27,12 @@ EVERY_ORDER = 6
 """The most tests of which every order is looked at."""
 OF_OTHERS = 32
 """The rows of a lineage, of which all is known, that all rows of others together count as."""
+WAYS_OF_OTHERS = 64
+"""In how many ways rows of other lineages may differ that are looked at: the commonest, since they count little."""
 ROUNDS = 20
-"""Of expectation and maximization."""
+"""Of expectation and maximization, at most."""
+CONVERGED = 1e-3
+"""How much of all rows may still go from one way to another in a round that is the last."""
 PART = 0.03
 """What tests that are made for the sake of learning may add to the cost of calls."""
 MOST_LEARNT = 0.5
@@ -94,10 +98,11 @@ def distribution(tests: ExpensiveTests, learnt: Learnt, lineage: RowsTested, nee
     places = [place for test in needed for place in tests.places(test)]
     observed, numbers = ways[:, before:-1][:, places], np.array(learnt.numbers)
     own, complete = (ways[:, :before] == of_lineage).all(axis=1), ways[:, -1] == 1
+    some = np.argsort(np.where(own, -np.inf, -numbers), kind="stable")[: int(own.sum()) + WAYS_OF_OTHERS]
+    own, complete, numbers = own[some], complete[some], numbers[some]
     others = numbers[complete & ~own].sum()
     numbers = np.where(own, numbers, numbers * min(1.0, OF_OTHERS / max(others, 1.0)))
-    some = numbers > 0
-    found, weights = completed(observed[some], numbers[some])
+    found, weights = completed(observed[some], numbers)
     ranks = np.full((len(found), len(tests.uses)), NOT_ASKED, dtype=np.int64)
     ranks[:, places] = found
     rows = lineage.take(np.zeros(len(found), dtype=np.int64))
@@ -125,10 +130,13 @@ def completed(observed: Ranks, numbers: Amounts) -> tuple[Ranks, Amounts]:
     known = np.vstack([known, observed[alone]])
     alike = np.hstack([alike, np.eye(len(observed))[:, alone] > 0])
     complete = ~missing.any(axis=1) | alone
-    weights = numbers[complete] @ alike[complete]
+    weights, change = numbers[complete] @ alike[complete], np.inf
     for _ in range(ROUNDS):
-        shares = alike * weights
+        if change < CONVERGED * numbers.sum():
+            break
+        before, shares = weights, alike * weights
         weights = (numbers / shares.sum(axis=1)) @ shares
+        change = float(np.abs(weights - before).sum())
     return known, weights / weights.sum()
 
 
