@@ -116,7 +116,7 @@ def visible(
     opened = full or not is_large(network)
     constant = frozenset() if full else _constant(network)
     trees: dict[NodeId, list[NodeView]] = {}
-    for node in network.nodes if full else _telling(network, constant):
+    for node in network.nodes if full else _drawn_nodes(network, constant):
         trees.setdefault(node.root, []).append(node)
     drawn, others = [], list[NodeView]()
     for root, nodes in trees.items():
@@ -139,7 +139,7 @@ def _constant(network: DrawnNetwork) -> frozenset[NodeId]:
     return frozenset(constant)
 
 
-def _telling(network: DrawnNetwork, constant: Collection[NodeId]) -> list[NodeView]:
+def _drawn_nodes(network: DrawnNetwork, constant: Collection[NodeId]) -> list[NodeView]:
     """The nodes without those that rows of constants are made by, and those that serve a query, but not its answer."""
     needed = {id_ for ids in network.results.values() for id_ in ids}
     needed.update(node.id for node in network.nodes if not node.queries)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 
 from workbench.network.ordered_aggregate import ORDERED_AGGREGATES, ordered_aggregate_sql
-from workbench.network.written_calls import has_operands, interval, written_call
+from workbench.network.sql_calls import has_operands, interval, sql_call
 from workbench.sql.algebra.analytic import AnalyticCall, Over
 from workbench.sql.algebra.column_names import display_name, quoted
 from workbench.sql.algebra.expressions import (
@@ -300,9 +300,7 @@ def _call(call: Call, names: Names) -> tuple[str, int]:
             return f"X'{digits}'", NEGATIVE
         case _, arguments:
             outer = NEGATIVE if has_operands(call) else 0
-            return written_call(call, [sql(argument, outer) for argument in arguments]), INFIX[
-                "||"
-            ] if outer else NEGATIVE
+            return sql_call(call, [sql(argument, outer) for argument in arguments]), INFIX["||"] if outer else NEGATIVE
 
 
 def _is_pair(entry: Expression) -> bool:

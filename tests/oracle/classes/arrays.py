@@ -89,6 +89,9 @@ ARRAYS = {
         "SELECT id, greatest(k, id, 5) FROM t WHERE k % 3 = 1 OR id % 3 = 1",
         dialect="duckdb",
     ),
+    "exploded_under_condition": Case(
+        "SELECT id, v FROM t LEFT JOIN UNNEST([k, id, NULL, k]) AS e(v) ON v > 3 OR v = k", dialect="duckdb"
+    ),
     "exploded_semi": Case(
         "SELECT id FROM t LEFT ANTI JOIN UNNEST(ARRAY(k, 7)) AS e(v) ON e.v = t.id",
         "SELECT id FROM t WHERE NOT coalesce(k = id, false) AND id IS DISTINCT FROM 7",

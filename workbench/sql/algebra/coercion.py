@@ -14,7 +14,7 @@ from decimal import Decimal
 
 from workbench.errors import with_article
 from workbench.sql.algebra.arithmetic import number
-from workbench.sql.algebra.constant_texts import number_of_text, text_beside, texts_beside
+from workbench.sql.algebra.constant_texts import number_of_text, typed_text, with_typed_texts
 from workbench.sql.algebra.counted import counted_number, of_number, time_of_text
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.folding import constant_as, fold, parse_date, parse_instant
@@ -119,9 +119,9 @@ def coerce(expression: Expression, type_: DataType) -> Expression:
     if have.json and type_.kind is Kind.STRING:
         return expression  # JSON is a text
     if have.kind is type_.kind and have.element is not None and is_untyped(expression):
-        return Constant(None, type_) if is_null(expression) else empty_array(type_)
+        return untyped_as(expression, type_)
     if isinstance(expression, Constant):
-        converted = constant_as(expression, type_) or text_beside(expression, [type_])
+        converted = constant_as(expression, type_) or typed_text(expression, [type_])
         if converted is not None and converted.type == type_:
             return converted
     elif (
@@ -187,7 +187,7 @@ def comparable_sides(*sides: Expression) -> tuple[Expression, ...]:
     if kinds <= {Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE}:
         numbers = [s.type for s in typed if s.type.numeric]
         sides = tuple(number_of_text(side, numbers) or side for side in sides)
-    sides = texts_beside(sides)
+    sides = with_typed_texts(sides)
     if any(s.type == DOUBLE for s in sides):
         kinds.add(Kind.DOUBLE)  # a text beside a DECIMAL
     target = INSTANT if any(s.type == INSTANT for s in typed) else _comparison_type(kinds)
@@ -324,7 +324,7 @@ def unify(arguments: Sequence[Expression]) -> tuple[tuple[Expression, ...], Data
     Raises:
         TypeClash: there is none.
     """
-    arguments = texts_beside(arguments)
+    arguments = with_typed_texts(arguments)
     typed = [a for a in arguments if not is_untyped(a)] or [a for a in arguments if not is_null(a)]
     if not typed:
         return tuple(arguments), arguments[0].type

@@ -35,13 +35,13 @@ def reading_constant_texts(reads: bool) -> Iterator[None]:
         _READS.reset(token)
 
 
-def text_beside(text: Expression, types: Iterable[DataType]) -> Expression | None:
+def typed_text(text: Expression, types: Iterable[DataType]) -> Expression | None:
     """What a constant text is beside values of some types; ``None`` of what is no such text, or no value of the type.
 
     Example:
         >>> from workbench.sql.algebra.types import STRING, decimal
         >>> with reading_constant_texts(True):
-        ...     [text_beside(Constant(" 7", STRING), [type_]).value for type_ in (INTEGER, decimal(3, 1))]
+        ...     [typed_text(Constant(" 7", STRING), [type_]).value for type_ in (INTEGER, decimal(3, 1))]
         [7, 7.0]
     """
     if not _READS.get() or not isinstance(text, Constant) or not isinstance(text.value, str):
@@ -68,10 +68,10 @@ def _double(digits: str) -> Constant | None:
     return Constant(value, DOUBLE) if math.isfinite(value) else None
 
 
-def texts_beside(values: Sequence[Expression]) -> tuple[Expression, ...]:
+def with_typed_texts(values: Sequence[Expression]) -> tuple[Expression, ...]:
     """Values, of which constant texts are what the dialect reads them as beside the others."""
     others = [v.type for v in values if not (isinstance(v, Constant) and (v.value is None or isinstance(v.value, str)))]
-    return tuple(text_beside(value, others) or value for value in values)
+    return tuple(typed_text(value, others) or value for value in values)
 
 
 def number_of_text(side: Expression, beside: Sequence[DataType]) -> Constant | None:

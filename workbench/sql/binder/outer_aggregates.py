@@ -53,7 +53,7 @@ def select_of_groups(select: exp.Select, found: AggregateOfOuter, context: Query
             _refuse(found, context)
         marked.add(number)
         more = _next(select, marked, bind)
-    return _Groups(select, marked, found, context).written()
+    return _Groups(select, marked, found, context).select()
 
 
 def _refuse(found: AggregateOfOuter, context: QueryContext) -> NoReturn:
@@ -96,7 +96,7 @@ class _Groups:
         args = self._select.args
         yield from (item.this for item in (args.get("from_"), *(args.get("joins") or ())) if item is not None)
 
-    def written(self) -> exp.Select:
+    def select(self) -> exp.Select:
         """The SELECT over its groups."""
         select, group = self._select, self._select.args.get("group")
         self._check(group)

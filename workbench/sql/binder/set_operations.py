@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from workbench.sql.algebra.coercion import TypeClash, coerce, is_untyped, unify, untyped_as
 from workbench.sql.algebra.column_names import stored_name, unique_names
-from workbench.sql.algebra.constant_texts import text_beside
+from workbench.sql.algebra.constant_texts import typed_text
 from workbench.sql.algebra.expressions import Column, Constant, Expression, map_columns
 from workbench.sql.algebra.ordering import without_repetition
 from workbench.sql.algebra.types import DataType
@@ -150,7 +150,7 @@ def _with_typed_constants(query: LogicalQuery, types: tuple[DataType, ...]) -> L
 def _typed(value: Expression, type_: DataType) -> Expression:
     if is_untyped(value):
         return untyped_as(value, type_)
-    read = text_beside(value, [type_]) if type_ != value.type else None
+    read = typed_text(value, [type_]) if type_ != value.type else None
     return coerce(read, type_) if read is not None else value
 
 

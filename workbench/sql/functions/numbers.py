@@ -10,7 +10,7 @@ from sqlglot import exp
 from workbench.sql.algebra import arithmetic, coercion
 from workbench.sql.algebra.arithmetic import BIGINT_MAX
 from workbench.sql.algebra.coercion import TypeClash, coerce
-from workbench.sql.algebra.constant_texts import double_of_text, text_beside, texts_beside
+from workbench.sql.algebra.constant_texts import double_of_text, typed_text, with_typed_texts
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, DataType, Kind, decimal, of_any_bits
 from workbench.sql.functions.calls import call
@@ -34,8 +34,8 @@ def _arithmetic(operator: str) -> TypeRule:
         if DOUBLE in (left.type, right.type):
             left, right = (double_of_text(a) or a for a in (left, right))
         if Kind.DATE not in (left.type.kind, right.type.kind):
-            left, right = texts_beside((left, right))
-            left, right = (text_beside(a, [DOUBLE]) or a for a in (left, right))  # two texts
+            left, right = with_typed_texts((left, right))
+            left, right = (typed_text(a, [DOUBLE]) or a for a in (left, right))  # two texts
         if left.type.kind is Kind.DATE and operator in ("+", "-"):
             return _date_arithmetic(operator, left, right)
         if right.type.kind is Kind.DATE and operator == "+":
@@ -68,7 +68,7 @@ def _date_arithmetic(operator: str, date: Expression, other: Expression) -> tupl
 def _numeric(result: Callable[[Expression, Arguments], DataType]) -> TypeRule:
     def rule(arguments: Arguments) -> tuple[Arguments, DataType]:
         first = coerce(arguments[0], INTEGER) if coercion.is_null(arguments[0]) else arguments[0]
-        first = text_beside(first, [DOUBLE]) or first
+        first = typed_text(first, [DOUBLE]) or first
         if not first.type.numeric:
             raise TypeClash(f"a number is needed, not {first.type}", first)
         return (first, *arguments[1:]), result(first, arguments[1:])

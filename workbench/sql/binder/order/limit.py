@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from sqlglot import exp
 
@@ -112,9 +113,9 @@ def _number(node: exp.Expr, clause: str, source: SourceText, bind: BindConstant)
 
 def _share(node: exp.Expr, source: SourceText, bind: BindConstant) -> float:
     value = _constant(node, bind)
-    if value is None or isinstance(value, (bool, str)) or not 0 <= float(value) <= 100:  # type: ignore[arg-type]
+    if not isinstance(value, (int, float, Decimal)) or isinstance(value, bool) or not 0 <= value <= 100:
         raise source.error("LIMIT takes a constant share of the rows, of 0 to 100 percent", node, "as in LIMIT 10%")
-    return float(value) / 100.0  # type: ignore[arg-type]
+    return float(value) / 100.0
 
 
 def _constant(node: exp.Expr, bind: BindConstant) -> object:

@@ -13,7 +13,7 @@ from sqlglot import exp
 from workbench.errors import with_article
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.coercion import TypeClash
-from workbench.sql.algebra.constant_texts import text_beside
+from workbench.sql.algebra.constant_texts import typed_text
 from workbench.sql.algebra.counted import counted_number
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.folding import constant_as, parse_instant
@@ -302,7 +302,7 @@ def date_add(b: ExpressionBinder, node: exp.Expr) -> Expression:
             b, b.bind(value), _passing(b, exp.Interval(this=amount, unit=node.args.get("unit"))), sign, node
         )
     day, days = coercion.coerce(b.bind(value), DATE), b.bind(amount)
-    return call("+" if sign == 1 else "-", day, text_beside(days, [INTEGER]) or days)
+    return call("+" if sign == 1 else "-", day, typed_text(days, [INTEGER]) or days)
 
 
 def _passing(b: ExpressionBinder, length: exp.Interval) -> list[IntervalPart]:

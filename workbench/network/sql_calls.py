@@ -18,7 +18,7 @@ _UNREAD = "_unread"
 _OF_DIALECTS = ("_in_duckdb", "_in_postgres", "_of_bytes", "_ieee")
 """Ends of names that tell functions of one word apart."""
 _WINDOWS = {TUMBLING: "WINDOW_START", SLIDING: "WINDOW", SESSION: "SESSION_START"}
-_WRITTEN = {
+_TEMPLATES = {
     # places of arrays and maps
     "has_place": "EXPLODE({0})", "with_places": "{0}", "run_lengths": "LIST_HISTOGRAM({0})",
     "series": "GENERATE_SERIES({0}, {1}, {2})", "no_map": "MAP_FROM_ENTRIES({0}) IS NULL",
@@ -76,27 +76,27 @@ _WRITTEN = {
 
 def has_operands(call: Call) -> bool:
     """Whether a call is written with an operator, beside which its arguments are one piece each."""
-    return "(" not in _WRITTEN.get(call.function.removesuffix(_UNREAD), "(").partition("{0}")[0]
+    return "(" not in _TEMPLATES.get(call.function.removesuffix(_UNREAD), "(").partition("{0}")[0]
 
 
-def written_call(call: Call, arguments: Sequence[str]) -> str:
+def sql_call(call: Call, arguments: Sequence[str]) -> str:
     """A call as SQL has it, of the texts of its arguments.
 
     Example:
         >>> from workbench.sql.algebra.expressions import Column
         >>> from workbench.sql.algebra.types import BOOLEAN, STRING, TIMESTAMP
-        >>> written_call(Call("between_in_duckdb", (), STRING), ["s", "3", "9"])
+        >>> sql_call(Call("between_in_duckdb", (), STRING), ["s", "3", "9"])
         's[3:9]'
-        >>> written_call(Call("left_in_duckdb", (), STRING), ["s", "3"])
+        >>> sql_call(Call("left_in_duckdb", (), STRING), ["s", "3"])
         'LEFT(s, 3)'
     """
     function = call.function.removesuffix(_UNREAD)
     if function != call.function:
-        return f"{written_call(replace(call, function=function), arguments)} IS NULL"
+        return f"{sql_call(replace(call, function=function), arguments)} IS NULL"
     if function in _WINDOWS:
         time, *lengths = map(_length, call.arguments, arguments)
         return f"{_WINDOWS[function]}({', '.join([time, *lengths])})"
-    if (template := _WRITTEN.get(function)) is not None:
+    if (template := _TEMPLATES.get(function)) is not None:
         there = [*arguments, *[""] * (4 - len(arguments))]
         return template.format(*there, all=", ".join(arguments)).replace("(, )", "")
     for end in _OF_DIALECTS:
