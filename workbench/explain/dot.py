@@ -244,7 +244,8 @@ class _Drawing:
             if self.shape is Shape.WIDE:
                 yield line
                 continue
-            folded = wrap(line.replace("(", "( "), _LINE, subsequent_indent="   ")
+            parts = line.replace("(", "( ")
+            folded = wrap(parts, _LINE, subsequent_indent="   ", break_long_words=False, break_on_hyphens=False)
             yield from (part.replace("( ", "(") for part in folded)
 
     def _edges(self) -> None:
