@@ -22,7 +22,7 @@ from workbench import Session
 from workbench.engine.spark.in_process import InProcess
 from workbench.errors import StreamError
 from workbench.streams.added_columns import AddedColumn
-from workbench.streams.live.postgres.replication import Replication
+from workbench.streams.live.postgres.replication import Replication, UndecodableError
 
 psycopg = pytest.importorskip("psycopg")
 
@@ -251,10 +251,38 @@ def test_writers_that_run_while_a_table_is_copied_are_neither_lost_nor_counted_t
         ended.set()
         for writer in writers:
             writer.join()
-        while session.run(1):
+        # PostgreSQL 15 cannot always read its log after a TRUNCATE beside a slot's making: the table is copied anew.
+        while session.run(1) or any(source.problem for source in session.sources.values()):
             pass
         assert said_by_session(session) == said_by_database(bank)
         assert not [row for stream in session.streams.values() for row in stream.quarantined]
+
+
+def test_a_table_whose_changes_the_server_cannot_read_is_copied_anew(
+    server: Postgres, bank: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    messages, make_slot, unreadable = Replication.messages, Replication._make_slot, set[str]()
+
+    def readable(replication: Replication, until: int) -> Iterator[bytes]:
+        if replication._slot in unreadable:
+            raise UndecodableError("could not map filenumber")
+        return messages(replication, until)
+
+    def made_anew(replication: Replication) -> int:
+        unreadable.discard(replication._slot)
+        return make_slot(replication)
+
+    bank.execute("INSERT INTO accounts VALUES (1, 'a', 1), (2, 'b', 2)")
+    with Session(InProcess()) as session:
+        follow(session, server)
+        unreadable.update(name for (name,) in bank.execute("SELECT slot_name FROM pg_replication_slots").fetchall())
+        monkeypatch.setattr(Replication, "messages", readable)
+        monkeypatch.setattr(Replication, "_make_slot", made_anew)
+        bank.execute("UPDATE accounts SET owner = 'c' WHERE id = 1; DELETE FROM accounts WHERE id = 2")
+        for _ in range(9):
+            session.run(1)
+        assert said_by_session(session) == said_by_database(bank)
+        assert not any(source.problem for source in session.sources.values())
 
 
 def test_a_table_that_is_truncated_before_it_is_copied_is_copied_as_it_is_then(
@@ -262,7 +290,7 @@ def test_a_table_that_is_truncated_before_it_is_copied_is_copied_as_it_is_then(
 ) -> None:
     """A snapshot lacks the rows that a later TRUNCATE has removed; changes between the two need them."""
     bank.execute("INSERT INTO accounts SELECT i, 'a', 1, repeat('x', 3000) FROM generate_series(1, 9) i")
-    locked, times = Replication.locked_as_it_was, iter(range(2))
+    locked, times = Replication.locked_as_it_was, iter(range(6))  # psycopg prepares what is repeated
 
     def after_a_truncate(replication: Replication, table: str) -> bool:
         if next(times, None) is not None:

@@ -122,12 +122,13 @@ def _pattern(b: ExpressionBinder, node: exp.Expr, options: exp.Expr | None = Non
     pattern = _constant(b, node, "a regular expression")
     if pattern is None:
         return None
-    for option in (_constant(b, options, "an option") or "?") if options is not None else "":
-        if option == "l":
-            pattern = re.sub(r"[^A-Za-z0-9_\x80-\U0010ffff]", lambda sign: "\\" + sign[0], pattern)
-        elif option in _FLAGS:
+    given = (_constant(b, options, "an option") or "?") if options is not None else ""
+    if "l" in given:
+        pattern = re.sub(r"[^A-Za-z0-9_\x80-\U0010ffff]", lambda sign: "\\" + sign[0], pattern)
+    for option in given:
+        if option in _FLAGS:
             pattern = _FLAGS[option] + pattern
-        elif option not in known:
+        elif option not in known + "l":
             raise b.source.error(f"a regular expression has no option {option}", options, "i is for either case")
     try:
         _has_match(pa.array([""]), pattern)

@@ -48,7 +48,8 @@ class TableAddress:
         settings |= {"options": f"{TEXT_STYLE} {settings.get('options', '')}", "client_encoding": "UTF8"}
         settings |= {"connect_timeout": _ANSWER_SECONDS, "replication": "database"} if replication else {}
         try:
-            return psycopg.connect(**settings, autocommit=True)
+            # A connection for replication knows no prepared statements, which psycopg makes of what is repeated.
+            return psycopg.connect(**settings, autocommit=True, prepare_threshold=None if replication else 5)
         except psycopg.Error as error:
             hint = "check the address and the server; it is tried again"
             if replication and "permission" in str(error):

@@ -24,7 +24,7 @@ from workbench.streams.corrections.declared import TRANSACTION, Changes, Correct
 from workbench.streams.live.postgres.address import parse_table, postgres_client
 from workbench.streams.live.postgres.changed_rows import CONTROL, ChangedRows
 from workbench.streams.live.postgres.pgoutput import Begin, Commit, RelationMessage, RowChange, Truncate, decoded
-from workbench.streams.live.postgres.replication import COPIED, Replication, lsn_of, lsn_text
+from workbench.streams.live.postgres.replication import COPIED, Replication, UndecodableError, lsn_of, lsn_text
 from workbench.streams.live.postgres.table import described_table, table_now
 from workbench.streams.live.reader import Fetched, OffsetMark, Offsets, TypedReader
 from workbench.streams.transactions import Transactions
@@ -173,12 +173,22 @@ class TableReader(TypedReader):
         log, number, signature = table_now(self._questions, self._table)
         known, _, _ = offsets[_TABLE].partition(" ")
         if not part and (why := self._why_anew(lsn_of(place), number == int(known), offsets[_TABLE] == signature)):
-            problem = f"{self._address.where}: {why}; the next look compares all of it, and changes till then are one"
-            return Fetched(self._rows.taken(0)[0], {_PLACE: ""}, problem=problem, known_to=lsn_of(place))
+            return self._read_anew(lsn_of(place), why)
         if self._replication is None:
             self._replication = Replication(self._address, self._slot)
             self._replication.start(lsn_of(place))
-        return self._changes(self._replication, int(known), lsn_of(place), log, int(part or 0), most)
+        try:
+            return self._changes(self._replication, int(known), lsn_of(place), log, int(part or 0), most)
+        except UndecodableError as error:
+            if part:
+                raise
+            self._hang_up()
+            return self._read_anew(lsn_of(place), error.message)
+
+    def _read_anew(self, place: int, why: str) -> Fetched:
+        """Nothing now; the next look takes a snapshot."""
+        problem = f"{self._address.where}: {why}; the next look compares all of it, and changes till then are one"
+        return Fetched(self._rows.taken(0)[0], {_PLACE: ""}, problem=problem, known_to=place)
 
     def _why_anew(self, place: int, is_same: bool, is_unaltered: bool) -> str:
         """Why changes from a place on do not tell all; "": they do."""

@@ -13,12 +13,15 @@ import struct
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import Any
 
 from workbench.errors import StreamError
 from workbench.streams.live.postgres.address import TableAddress, message_of, postgres_client
 
 _DATA, _ALIVE, _STATUS = b"w", b"k", b"r"
 _HEADER = 25
+_INTERNAL = b"XX000"
+"""The code of an internal error (PostgreSQL documentation, appendix A)."""
 _PAUSE = 0.01
 _SILENCE = 1.0
 """Seconds without a message after which what was committed last is left for the next look."""
@@ -28,6 +31,10 @@ _ATTEMPTS = 10
 """How often a table is copied anew that was truncated meanwhile."""
 COPIED = 65_536
 """Rows of a snapshot that are read at a time."""
+
+
+class UndecodableError(StreamError):
+    """The server cannot read its own log for a slot: after a TRUNCATE beside the slot's making, it knows no table."""
 
 
 class Replication:
@@ -142,7 +149,7 @@ class Replication:
                         self.at_end = True
                         return
             elif length < 0:
-                raise self._refused(RuntimeError(connection.get_result().error_message.decode(errors="replace")))
+                raise self._ended(connection.get_result())
             elif (now := time.monotonic()) > heard + _SILENCE:
                 return
             else:
@@ -165,6 +172,12 @@ class Replication:
         connection, at = self._connection.pgconn, self._confirmed
         connection.put_copy_data(_STATUS + struct.pack(">QQQqB", at, at, at, 0, ask))
         connection.flush()
+
+    def _ended(self, result: Any) -> StreamError:
+        error = RuntimeError(result.error_message.decode(errors="replace"))
+        if result.error_field(postgres_client().pq.DiagnosticField.SQLSTATE) == _INTERNAL:
+            return UndecodableError(f"the server cannot read its own log: {message_of(error)}")
+        return self._refused(error)
 
     def _refused(self, error: BaseException) -> StreamError:
         message, hint = message_of(error), None
