@@ -30,6 +30,8 @@ _TEMPLATES = {
     **dict.fromkeys(("double_text", "decimal_text", "timestamp_text", "double_text_in_postgres", "text_with_offset"),
                     "CAST({0} AS STRING)"),
     "decode_bytes": "DECODE({all})", "base32_of_bytes": "TO_BASE32({0})", "array_reverse": "REVERSE({0})",
+    "bytes_of_text_in_postgres": "CAST({0} AS BYTEA)", "bytes_of_hex_in_postgres": "DECODE({0}, 'hex')",
+    "bytes_of_base64_in_postgres": "DECODE({0}, 'base64')", "base64_in_postgres": "ENCODE({0}, 'base64')",
     "re2_found": "REGEXP_MATCHES({all})", "re2_part": "REGEXP_EXTRACT({all})",
     "re2_parts": "REGEXP_EXTRACT_ALL({all})", "re2_replaced": "REGEXP_REPLACE({all})",
     "re2_split": "STRING_SPLIT_REGEX({all})",

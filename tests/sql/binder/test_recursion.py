@@ -101,6 +101,37 @@ def test_a_constant_that_is_counted_on_bounds_the_steps(sql: str, steps: int) ->
     assert len(found[-1].branches) == steps
 
 
+@pytest.mark.parametrize(
+    ("read", "steps"),
+    [
+        ("SELECT n FROM p LIMIT 10", 10),
+        ("SELECT * FROM p LIMIT 2 + 1 OFFSET 2", 5),
+        ("SELECT COUNT(*) AS c FROM (SELECT n FROM p LIMIT 7) AS q, (SELECT n + 1 AS m FROM p LIMIT 3) AS r", 7),
+    ],
+)
+@pytest.mark.parametrize("union", ["UNION", "UNION ALL"])
+def test_limit_ends_a_recursion_without_end(read: str, steps: int, union: str) -> None:
+    text = recursive("SELECT n + 1 FROM p", "SELECT 1", union, " (n)").replace("SELECT * FROM p", read)
+    (rule,) = recursion_of(query(text)).rules
+    assert str(rule.where) == f"c2 < {steps - 1}"
+    assert recursion_of(query(text)).operator == ("recursion" if union == "UNION ALL" else "recursion least")
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        "SELECT n FROM p", "SELECT n FROM p WHERE n > 3 LIMIT 5", "SELECT n FROM p ORDER BY n DESC LIMIT 5",
+        "SELECT MAX(n) AS m FROM p LIMIT 5", "SELECT SUM(n) OVER () AS s FROM p LIMIT 5", "SELECT DISTINCT n FROM p LIMIT 5",
+        "SELECT a.n FROM p AS a JOIN F ON a.n = F.src LIMIT 5",
+        "SELECT n FROM p WHERE n IN (SELECT n FROM p LIMIT 3)",
+    ],
+)  # fmt: skip
+def test_what_reads_more_than_first_rows_of_a_recursion_without_end_is_refused(read: str) -> None:
+    text = recursive("SELECT n + 1 FROM p", "SELECT 1", columns=" (n)").replace("SELECT * FROM p", read)
+    with pytest.raises(UnsupportedError, match="without end"):
+        query(text)
+
+
 KEPT = recursive("SELECT p.src, F.dst, p.d + 1 FROM p LEFT JOIN F ON F.src = p.dst WHERE p.d {}")
 """A step that keeps rows without a partner, which is no plain join."""
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from workbench.sql.algebra.expressions import Call, Constant, Expression, walk
-from workbench.sql.algebra.types import BOOLEAN, DOUBLE, STRING, Kind
+from workbench.sql.algebra.types import BINARY, BOOLEAN, DOUBLE, STRING, Kind
 from workbench.sql.functions.calls import FUNCTIONS
 from workbench.sql.functions.numbers import NUMERIC_QUOTIENT
 from workbench.sql.syntax.dialects import DATABASES
@@ -56,7 +56,8 @@ def _is_plain_cast(bound: Expression) -> bool:
         return True  # elements of an array are cast one by one
     if bound.function != "cast":
         # Of a text, or as a text, as the dialect reads and writes it.
-        is_read = bound.type == BOOLEAN or bound.type.temporal or bound.type.numeric or bound.type.json
+        made = bound.type
+        is_read = made in (BOOLEAN, BINARY) or made.temporal or made.numeric or made.json
         return is_read or bound.function == "text_with_offset" or FUNCTIONS[bound.function].python is not None
     have, target = bound.arguments[0].type, bound.type
     if target.kind is Kind.INTEGER and isinstance(rounded := bound.arguments[0], Call) and _is_whole(rounded):

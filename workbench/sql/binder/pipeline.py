@@ -34,6 +34,7 @@ from workbench.sql.binder.recursion import (
     refuse_later_names,
     steps_of,
 )
+from workbench.sql.binder.scalar import ScalarBinder
 from workbench.sql.binder.scope import Outer, Scope
 from workbench.sql.binder.select import SelectBinder
 from workbench.sql.binder.set_operations import (
@@ -42,6 +43,7 @@ from workbench.sql.binder.set_operations import (
     with_column_names,
     with_order_of_outputs,
 )
+from workbench.sql.binder.steps_of_limit import rows_taken
 from workbench.sql.binder.stream_windows import StreamWindows
 from workbench.sql.logical import Block, LogicalQuery, Ordered, StreamWindow, output_columns, streams_of
 from workbench.sql.query_limits import refuse_shape
@@ -350,7 +352,10 @@ class QueryBinder:
                 # The queries of WITH before its UNION are known in it alone.
                 before, union = queries_before(cte)
                 own = binder._with_ctes(before)
-                binder = binder.knowing(cte.alias, steps_of(union, own.query, own.over(cte.alias), self.source))
+                constant = ScalarBinder(Scope(self.source), self.schema).bind
+                rows = rows_taken(cte, self.source, constant)
+                steps = steps_of(union, own.query, own.over(cte.alias), rows, self.source)
+                binder = binder.knowing(cte.alias, steps)
                 continue
             refuse_clauses(cte, self.source)
             alias = cte.args.get("alias")

@@ -32,6 +32,7 @@ from workbench.sql.binder.fixpoint import fixpoint_of, goes_on_for_ever
 from workbench.sql.binder.order.limit import CLAUSES
 from workbench.sql.binder.search_clauses import with_order, with_search_columns
 from workbench.sql.binder.set_operations import operation_of, with_column_names
+from workbench.sql.binder.steps_of_limit import first_steps
 from workbench.sql.logical import (
     Block,
     Input,
@@ -56,7 +57,7 @@ MOST_STEPS = 20
 """After the first, of a query of which they must be written out."""
 UNBOUNDED_STEPS = 10
 """Steps of a query whose text does not bound them; a batch takes time for each, however few rows there are."""
-_HINT = "EXPLODE(SEQUENCE(1, 100)), and generate_series(1, 100) elsewhere, count; steps of a path join something"
+_HINT = "EXPLODE(SEQUENCE(1, 100)), and generate_series(1, 100) elsewhere, count; LIMIT alone behind it ends it, too"
 
 RECURSIVE_CLAUSES = {"key": "USING KEY", "search": "SEARCH", "cycle": "CYCLE"}
 """Arguments of a query of WITH that a recursive one may have, and how they are called."""
@@ -107,7 +108,7 @@ def refuse_later_names(cte: exp.CTE, every: Sequence[exp.CTE], source: SourceTex
 
 
 def steps_of(
-    cte: exp.CTE, first_of: Callable[[exp.Expr], LogicalQuery], next_of: With, source: SourceText
+    cte: exp.CTE, first_of: Callable[[exp.Expr], LogicalQuery], next_of: With, most: int | None, source: SourceText
 ) -> LogicalQuery:
     """A recursive query: a recursion, or the union of all its steps.
 
@@ -115,6 +116,7 @@ def steps_of(
         cte: the query of WITH.
         first_of: binds its first part.
         next_of: binds its second part over the rows of the step before.
+        most: how many of its rows are read at most; ``None``: all.
         source: the text, for errors.
 
     Raises:
@@ -147,7 +149,10 @@ def steps_of(
     if cte.args.get("key"):
         return with_best_values(found, cte, source)
     if found is not None and goes_on_for_ever(found):
-        source.refuse("a recursive query without end that joins nothing", body.expression, _HINT)
+        begin = None if most is None else first_steps(found, most)
+        if begin is None:
+            source.refuse("a recursive query without end that joins nothing", body.expression, _HINT)
+        return with_order(cte, begin, plain, next_of, source) if searched else begin
     if found is not None:
         (inputs, *others) = (rule.inputs for rule in found.rules)
         if searched:

@@ -5,6 +5,7 @@ An import of any part of the package has all functions: they are put together he
 
 from workbench.sql.functions import (
     binary,
+    bytes_of_postgres,
     calls,
     calls_of_postgres,
     conditions,
@@ -90,6 +91,7 @@ DECLARED = [
     *formatted.DECLARED,
     *formatted_numbers.DECLARED,
     *binary.DECLARED,
+    *bytes_of_postgres.DECLARED,
     *times.DECLARED,
     *times_of_postgres.DECLARED,
     *times_of_duckdb.DECLARED,

@@ -15,7 +15,19 @@ from workbench.sql.algebra import coercion
 from workbench.sql.algebra.arithmetic import fits
 from workbench.sql.algebra.counted import counted_number
 from workbench.sql.algebra.expressions import Call, Constant, Expression
-from workbench.sql.algebra.types import DOUBLE, INTEGER, INTERVAL, MAX_PRECISION, MONTHS, NARROW, Kind, decimal, integer
+from workbench.sql.algebra.types import (
+    BINARY,
+    DOUBLE,
+    INTEGER,
+    INTERVAL,
+    MAX_PRECISION,
+    MONTHS,
+    NARROW,
+    Kind,
+    decimal,
+    integer,
+)
+from workbench.sql.functions.bytes_of_postgres import text_of_bytes
 from workbench.sql.functions.calls import call, cast, within
 from workbench.sql.functions.reading import Bind, ExpressionBinder, reads, reads_call, refuse_elsewhere
 from workbench.sql.syntax.dialects import ONLY_POSTGRES, SPARK_FAMILY
@@ -53,6 +65,8 @@ def as_text(b: ExpressionBinder, value: Expression, node: exp.Expr) -> Expressio
             b.source.refuse(f"a {value.type.kind.upper()} as text without a format", node, "TO_CHAR(x, 'YYYY-MM-DD')")
         if value.type.kind in (Kind.DECIMAL, Kind.DOUBLE):
             b.source.refuse("a number with a fraction as text", node, "Oracle writes .5 for 0.5; keep it a number")
+    if b.rules.writes_bytes_in_hex and value.type == BINARY:
+        return text_of_bytes(value)
     return coercion.as_string(value)
 
 

@@ -173,6 +173,8 @@ CONSTANTS: dict[str, list[tuple[Any, DataType]]] = {
 PLACES = [COLUMNS[INTEGER][0], *(Constant(n, INTEGER) for n in (-2, -1, 0, 1, 2, 9, 2**40))]
 COUNT = call("pmod", COLUMNS[INTEGER][0], Constant(10**9, INTEGER))
 TOTAL, SQUARES = COLUMNS[MONEY][0], COLUMNS[WIDE][0]
+DATA = call("field", COLUMNS[POINT][0], Constant(3, INTEGER))
+OF_BYTES = ("hex_of_bytes", "length_of_bytes", "md5_of_bytes", "sha1_of_bytes", "base64_of_bytes", "crc32_of_bytes")
 NAMED = call("struct", *(COLUMNS[type_][0] for type_ in (TEXTS, INTEGER, MONEY, DATE, STRING, BOOLEAN)))
 SOME_JSON = Constant('{"a": [1, {"b": 2.50}], "": null}', JSON)
 OTHERS: dict[str, list[tuple[Expression, ...]]] = {
@@ -191,6 +193,9 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
     "repeat": [(COLUMNS[STRING][0], COLUMNS[INTEGER][0])],
     "overlay": [(*COLUMNS[STRING], *COLUMNS[INTEGER])],
     "sha2": [(COLUMNS[STRING][0], Constant(n, INTEGER)) for n in (0, 224, 256, 384, 512, 1)],
+    "sha2_of_bytes": [(DATA, Constant(n, INTEGER)) for n in (0, 224, 256, 384, 512, 1)],
+    **{name: [(DATA,)] for name in (*OF_BYTES, "base64_in_postgres")},
+    "unhex": [(call(name, COLUMNS[STRING][0]),) for name in ("hex_of_text", "lower", "bin")],
     "make_date": [
         (COLUMNS[INTEGER][0], Constant(month, INTEGER), Constant(day, INTEGER))
         for month, day in ((2, 29), (1, 31), (13, 1))

@@ -14,6 +14,7 @@ from workbench.engine.physical.stored.values import computed_value
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import (
+    BINARY,
     BOOLEAN,
     DATE,
     DOUBLE,
@@ -36,7 +37,10 @@ SOME_CONSTANTS = {"trunc_date", "trunc_timestamp", "date_format"}
 VALUES: list[Expression] = [
     *(Column(str(type_), type_) for type_ in (BOOLEAN, INTEGER, DOUBLE, STRING, DATE, TIMESTAMP)),
     *(Column(f"decimal{digits}", decimal(*digits)) for digits in ((15, 2), (20, 4), (38, 0))),
-    *(Column(str(type_), type_) for type_ in (array_of(STRING), struct_of([("x", DOUBLE)]), map_of(STRING, INTEGER))),
+    *(
+        Column(str(type_), type_)
+        for type_ in (array_of(STRING), struct_of([("x", DOUBLE)]), map_of(STRING, INTEGER), BINARY)
+    ),
     Constant(3, INTEGER),
     Constant(Decimal("1.5"), decimal(2, 1)),
     Constant("a%", STRING),

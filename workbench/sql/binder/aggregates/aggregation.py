@@ -24,6 +24,7 @@ from workbench.sql.algebra.expressions import (
 )
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import (
+    BINARY,
     BOOLEAN,
     DOUBLE,
     INTEGER,
@@ -200,6 +201,8 @@ class Aggregation:
         )
         if syntax.name == "array_agg":
             return _of_no_rows(result, b)
+        if syntax.name == "listagg" and b.bind(syntax.parts[0]).type == BINARY:
+            return call("unhex", result)
         of_exact = name == "avg" and arguments[0].type.kind in (Kind.INTEGER, Kind.DECIMAL)
         if of_exact and b.rules.average is Quotient.DOUBLE:
             return _average_in_duckdb(result)

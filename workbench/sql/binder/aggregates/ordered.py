@@ -10,9 +10,10 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from workbench.sql.algebra.expressions import Constant, Expression
+from workbench.sql.algebra.coercion import is_null
+from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.ordering import SortKey
-from workbench.sql.algebra.types import BOOLEAN, STRING, Kind
+from workbench.sql.algebra.types import BINARY, BOOLEAN, STRING, Kind
 from workbench.sql.functions.aggregate_calls import AggregateSyntax
 from workbench.sql.functions.aggregate_rules import DESCENDING
 from workbench.sql.functions.calls import call
@@ -73,7 +74,7 @@ def in_order(
 
     Args:
         syntax: the call.
-        arguments: of LISTAGG a text and a separator, of ARRAY_AGG whether a row counts and its value.
+        arguments: of LISTAGG a text, or bytes, and a separator, of ARRAY_AGG whether a row counts and its value.
         node: the call, for errors.
         b: binds the keys.
         rows: the order of the rows, which is that of the values where the call has none.
@@ -150,8 +151,22 @@ def _text_and_separator(arguments: list[Expression], node: exp.Expr, b: Expressi
     if len(arguments) > 2:
         raise b.source.error(f"LISTAGG takes a text and a separator, not {len(arguments)} arguments", node)
     value, separator = (*arguments, Constant("", STRING))[:2]
+    if is_null(separator):
+        separator = Constant("", STRING)
+    if value.type == BINARY:
+        return [call("hex_of_bytes", value), _digits(separator, node, b)]
     if not b.rules.lists_any_values and value.type.kind not in (Kind.STRING, Kind.INTEGER, Kind.DATE):
         b.source.refuse("LISTAGG of such values", node, "databases write numbers and times differently")
     if not isinstance(separator, Constant) or separator.type != STRING:
         b.source.refuse("a separator that is not a constant text", node)
     return [as_text(b, value, node), separator]
+
+
+def _digits(separator: Expression, node: exp.Expr, b: ExpressionBinder) -> Constant:
+    """The hexadecimal digits of a separator of bytes, which order as the bytes do; a text has those that it writes."""
+    match separator:
+        case Constant(str() as text) if "\\" not in text:
+            return Constant(text.encode().hex().upper(), STRING)
+        case Call("unhex", (Constant(str() as digits),)):
+            return Constant(digits.upper(), STRING)
+    b.source.refuse("a separator that is no constant of bytes", node, "as in DECODE('0A', 'hex')")

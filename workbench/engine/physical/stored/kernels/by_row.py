@@ -6,9 +6,11 @@ A function whose number is an INT in Spark is NULL of one beyond 32 bits.
 from __future__ import annotations
 
 import base64
+import binascii
 import calendar
 import datetime as dt
 import hashlib
+import re
 import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -29,7 +31,8 @@ _MOST_FACTORIAL = 20
 _FIRST_DAY, _DAYS_OF_CYCLE, _MICROS_OF_DAY = dt.date(1970, 1, 1).toordinal(), 146_097, 86_400_000_000
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_KINDS = (Kind.STRING, Kind.INTEGER, Kind.DATE)
+_KINDS = (Kind.STRING, Kind.BINARY, Kind.INTEGER, Kind.DATE)
+_HEX = re.compile("[0-9A-Fa-f]*")
 
 
 def _substr(text: str, start: int, length: int = 2**31 - 1) -> str | None:
@@ -129,11 +132,19 @@ def _levenshtein(one: str, other: str) -> int:
     return row[-1]
 
 
-def _digest(name: str) -> Callable[[str], str]:
-    return lambda text: hashlib.new(name, text.encode(), usedforsecurity=False).hexdigest()
+def _unhex(digits: str) -> bytes | None:
+    return binascii.unhexlify("0" * (len(digits) % 2) + digits) if _HEX.fullmatch(digits) else None
 
 
-def _sha2(text: str, bits: int) -> str | None:
+def _digest(name: str) -> Callable[[str | bytes], str]:
+    def digest(value: str | bytes) -> str:
+        data = value if isinstance(value, bytes) else value.encode()
+        return hashlib.new(name, data, usedforsecurity=False).hexdigest()
+
+    return digest
+
+
+def _sha2(text: str | bytes, bits: int) -> str | None:
     return _digest(f"sha{bits or 256}")(text) if bits in (0, 224, 256, 384, 512) else None
 
 
@@ -154,6 +165,14 @@ _BY_ROW: dict[str, Callable[..., Any]] = {
     "octet_length": lambda text: len(text.encode()),
     "bit_length": lambda text: 8 * len(text.encode()),
     "hex": lambda number: f"{number & _MASK:X}",
+    "unhex": _unhex,
+    "hex_of_bytes": lambda data: data.hex().upper(),
+    "length_of_bytes": len,
+    "md5_of_bytes": _digest("md5"),
+    "sha1_of_bytes": _digest("sha1"),
+    "sha2_of_bytes": _sha2,
+    "base64_of_bytes": lambda data: base64.b64encode(data).decode(),
+    "crc32_of_bytes": zlib.crc32,
     "hex_of_text": lambda text: text.encode().hex().upper(),
     "bin": lambda number: f"{number & _MASK:b}",
     "base64": lambda text: base64.b64encode(text.encode()).decode(),
