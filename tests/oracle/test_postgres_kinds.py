@@ -58,8 +58,9 @@ EXPRESSIONS = {
         "2 days ago", "P1Y2M", "PT15M", "1-2", "@ 5 minutes", "12", "1 day 2.5 hours", "1 hour 0.25 minutes ago")),
     "bytes": ("encode(convert_to(s, 'UTF8'), 'hex')", "decode(repeat(md5(s), 4), 'hex')", "sha256(s::bytea)::text",
               "encode(decode(repeat(md5(s), 4), 'hex'), 'base64')", "convert_from(decode('4F6B', 'hex'), 'utf8') || s",
-              "decode('Zm9v' || chr(10) || 'YmFy', 'base64')", "'\\x0aFF'::bytea", "'a\\\\b\\001'::bytea", "sha224('a')",
-              "md5(s::bytea)", "length(convert_to(s, 'UTF8'))"),
+              "length(convert_to(s, 'UTF8'))", "decode('Zm9v' || chr(10) || 'YmFy', 'base64')",
+              "'\\x0aFF'::bytea", "'a\\\\b\\001'::bytea", "sha224('a')",
+              "md5(s::bytea)"),
     "rows": ("(n, k) < (2, 3)", "(n, k) >= (k, n)", "ROW(n, k) = ROW(1, 2)", "(n, m) IS NULL", "(n, m) IS NOT NULL",
              "(k, n) BETWEEN (1, 2) AND (3, NULL)", "(k, n) IN ((1, 2), (2, NULL))", "(k, n) <> (2, 3)"),
 }  # fmt: skip
@@ -68,9 +69,9 @@ ASKED = {
         name: f"SELECT id, {', '.join(f'{e} AS c{i}' for i, e in enumerate(expressions))} FROM t"
         for name, expressions in EXPRESSIONS.items()
     },
-    "bytes joined": "SELECT k, string_agg(s::bytea, '\\x00' ORDER BY id) AS a, string_agg(s::bytea, NULL ORDER BY s::bytea"
-    " DESC) AS b, string_agg(DISTINCT md5(s)::bytea, decode('0a', 'hex') ORDER BY md5(s)::bytea) AS c,"
-    " string_agg(s, NULL ORDER BY id) AS d FROM t GROUP BY k",
+    "bytes joined": "SELECT k, string_agg(s::bytea, '\\x00' ORDER BY id) AS a,"
+    " string_agg(s::bytea, NULL ORDER BY s::bytea DESC) AS b,"
+    " string_agg(DISTINCT md5(s)::bytea, decode('0a', 'hex') ORDER BY md5(s)::bytea) AS c, string_agg(s, NULL ORDER BY id) AS d FROM t GROUP BY k",
     "no buckets": "SELECT id, ntile(NULL) OVER (ORDER BY id) AS a, nth_value(n, NULL) OVER (ORDER BY id) AS b,"
     " lag(n, NULL) OVER (ORDER BY id) AS c FROM t",
     "steps of a limit": "WITH RECURSIVE r (n, d) AS (SELECT n, 0 FROM t UNION ALL SELECT n + 1, d + 1 FROM r)"

@@ -121,7 +121,8 @@ def test_limit_ends_a_recursion_without_end(read: str, steps: int, union: str) -
     "read",
     [
         "SELECT n FROM p", "SELECT n FROM p WHERE n > 3 LIMIT 5", "SELECT n FROM p ORDER BY n DESC LIMIT 5",
-        "SELECT MAX(n) AS m FROM p LIMIT 5", "SELECT SUM(n) OVER () AS s FROM p LIMIT 5", "SELECT DISTINCT n FROM p LIMIT 5",
+        "SELECT MAX(n) AS m FROM p LIMIT 5", "SELECT SUM(n) OVER () AS s FROM p LIMIT 5",
+        "SELECT DISTINCT n FROM p LIMIT 5",
         "SELECT a.n FROM p AS a JOIN F ON a.n = F.src LIMIT 5",
         "SELECT n FROM p WHERE n IN (SELECT n FROM p LIMIT 3)",
     ],

@@ -195,7 +195,7 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
     "sha2": [(COLUMNS[STRING][0], Constant(n, INTEGER)) for n in (0, 224, 256, 384, 512, 1)],
     "sha2_of_bytes": [(DATA, Constant(n, INTEGER)) for n in (0, 224, 256, 384, 512, 1)],
     **{name: [(DATA,)] for name in (*OF_BYTES, "base64_in_postgres")},
-    "unhex": [(call(name, COLUMNS[STRING][0]),) for name in ("hex_of_text", "lower", "bin")],
+    "unhex": [(call(name, COLUMNS[STRING][0]),) for name in ("hex_of_text", "lower")],
     "make_date": [
         (COLUMNS[INTEGER][0], Constant(month, INTEGER), Constant(day, INTEGER))
         for month, day in ((2, 29), (1, 31), (13, 1))

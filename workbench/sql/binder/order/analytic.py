@@ -155,7 +155,7 @@ class Analytics:
                 return self._aggregate(function, over, keys, window, ignore_nulls, b)
             if isinstance(function, exp.Filter):
                 b.source.refuse(f"FILTER of {name.upper()}", function, "FILTER stands behind an aggregate")
-            if name in DISTRIBUTIONS and is_null(b.bind(function.this)):
+            if name == "ntile" and is_null(b.bind(function.this)):
                 return Constant(None, INTEGER)
             return self._keep(self._call(name, function, over, keys, window, ignore_nulls, b))
         finally:

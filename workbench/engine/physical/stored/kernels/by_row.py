@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 from workbench.arrow.python_values import over_columns
-from workbench.arrow.types import to_arrow
+from workbench.arrow.types import to_arrow, to_shown
 from workbench.engine.physical.stored.kernels.kernel import Kernel
 from workbench.sql.algebra.expressions import Call
 from workbench.sql.algebra.types import Kind
@@ -31,7 +31,7 @@ _MOST_FACTORIAL = 20
 _FIRST_DAY, _DAYS_OF_CYCLE, _MICROS_OF_DAY = dt.date(1970, 1, 1).toordinal(), 146_097, 86_400_000_000
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_KINDS = (Kind.STRING, Kind.BINARY, Kind.INTEGER, Kind.DATE)
+_KINDS = (Kind.STRING, Kind.INTEGER, Kind.DATE)
 _HEX = re.compile("[0-9A-Fa-f]*")
 
 
@@ -165,14 +165,6 @@ _BY_ROW: dict[str, Callable[..., Any]] = {
     "octet_length": lambda text: len(text.encode()),
     "bit_length": lambda text: 8 * len(text.encode()),
     "hex": lambda number: f"{number & _MASK:X}",
-    "unhex": _unhex,
-    "hex_of_bytes": lambda data: data.hex().upper(),
-    "length_of_bytes": len,
-    "md5_of_bytes": _digest("md5"),
-    "sha1_of_bytes": _digest("sha1"),
-    "sha2_of_bytes": _sha2,
-    "base64_of_bytes": lambda data: base64.b64encode(data).decode(),
-    "crc32_of_bytes": zlib.crc32,
     "hex_of_text": lambda text: text.encode().hex().upper(),
     "bin": lambda number: f"{number & _MASK:b}",
     "base64": lambda text: base64.b64encode(text.encode()).decode(),
@@ -195,6 +187,17 @@ _BY_ROW: dict[str, Callable[..., Any]] = {
     "monthname": lambda days: _MONTHS[_month(days) - 1],
 }
 """The value of a row by the name of the function; each is NULL of a NULL."""
+_OF_BYTES: dict[str, Callable[..., Any]] = {
+    "unhex": _unhex,
+    "hex_of_bytes": lambda data: data.hex().upper(),
+    "length_of_bytes": len,
+    "md5_of_bytes": _digest("md5"),
+    "sha1_of_bytes": _digest("sha1"),
+    "sha2_of_bytes": _sha2,
+    "base64_of_bytes": lambda data: base64.b64encode(data).decode(),
+    "crc32_of_bytes": zlib.crc32,
+}
+"""The same of functions that take bytes, or give them."""
 
 
 def _by_row(value: Callable[..., Any]) -> Kernel:
@@ -204,5 +207,13 @@ def _by_row(value: Callable[..., Any]) -> Kernel:
     return Kernel(compute, lambda call: all(argument.type.kind in _KINDS for argument in call.arguments))
 
 
+def _of_bytes(value: Callable[..., Any]) -> Kernel:
+    def compute(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+        return over_columns(value, True, arguments, to_shown(call.type))
+
+    return Kernel(compute, lambda call: True, nested=True)
+
+
 ROW_KERNELS = {name: _by_row(value) for name, value in _BY_ROW.items()}
+ROW_KERNELS |= {name: _of_bytes(value) for name, value in _OF_BYTES.items()}
 """By the name of the function."""
