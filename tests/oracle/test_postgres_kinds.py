@@ -71,7 +71,8 @@ ASKED = {
     },
     "bytes joined": "SELECT k, string_agg(s::bytea, '\\x00' ORDER BY id) AS a,"
     " string_agg(s::bytea, NULL ORDER BY s::bytea DESC) AS b,"
-    " string_agg(DISTINCT md5(s)::bytea, decode('0a', 'hex') ORDER BY md5(s)::bytea) AS c, string_agg(s, NULL ORDER BY id) AS d FROM t GROUP BY k",
+    " string_agg(DISTINCT md5(s)::bytea, decode('0a', 'hex') ORDER BY md5(s)::bytea) AS c,"
+    " string_agg(s, NULL ORDER BY id) AS d FROM t GROUP BY k",
     "no buckets": "SELECT id, ntile(NULL) OVER (ORDER BY id) AS a, nth_value(n, NULL) OVER (ORDER BY id) AS b,"
     " lag(n, NULL) OVER (ORDER BY id) AS c FROM t",
     "steps of a limit": "WITH RECURSIVE r (n, d) AS (SELECT n, 0 FROM t UNION ALL SELECT n + 1, d + 1 FROM r)"
