@@ -69,7 +69,7 @@ def _base64(data: bytes) -> str:
     return "\n".join(wrap(base64.b64encode(data).decode(), _LINE))
 
 
-def bytes_of(value: Expression) -> Expression:
+def bytes_of_text(value: Expression) -> Expression:
     """A text as the bytes that it writes; a constant one is a constant of bytes."""
     if isinstance(value, Constant) and isinstance(value.value, str):
         known = _of_text(value.value)
@@ -94,7 +94,7 @@ def _hex(value: Expression) -> Expression:
 def encoded(b: ExpressionBinder, node: exp.Encode) -> Expression:
     """ENCODE(bytes, 'hex') and 'base64'."""
     format_ = _format(b, node, node.args.get("charset"))
-    value = bytes_of(b.bind(node.this))
+    value = bytes_of_text(b.bind(node.this))
     return _hex(value) if format_ == "hex" else call("base64_in_postgres", value)
 
 
@@ -125,7 +125,7 @@ def in_character_set(b: ExpressionBinder, arguments: list[Expression]) -> Expres
 @reads_name("convert_from", takes=2, dialects=ONLY_POSTGRES)
 def from_character_set(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """CONVERT_FROM(bytes, 'UTF8'): the text."""
-    return call("decode_bytes", bytes_of(_in_utf_8(arguments)))
+    return call("decode_bytes", bytes_of_text(_in_utf_8(arguments)))
 
 
 def _in_utf_8(arguments: list[Expression]) -> Expression:
@@ -142,7 +142,7 @@ def digest(b: ExpressionBinder, node: exp.SHA2Digest) -> Expression:
 
 
 def _digest(bits: int, b: ExpressionBinder, arguments: list[Expression]) -> Expression:
-    return call("unhex", call("sha2_of_bytes", bytes_of(arguments[0]), Constant(bits, INTEGER)))
+    return call("unhex", call("sha2_of_bytes", bytes_of_text(arguments[0]), Constant(bits, INTEGER)))
 
 
 for _bits in (224, 384):

@@ -25,7 +25,7 @@ from workbench.sql.algebra.types import (
 from workbench.sql.dialects import Rounding, TruthTexts
 from workbench.sql.functions import jsonb_of_postgres, number_texts
 from workbench.sql.functions.arrays.lists import array_cast
-from workbench.sql.functions.bytes_of_postgres import bytes_of
+from workbench.sql.functions.bytes_of_postgres import bytes_of_text
 from workbench.sql.functions.calls import WITHIN, call, cast
 from workbench.sql.functions.declaration import function
 from workbench.sql.functions.json_written import json_of
@@ -101,7 +101,7 @@ def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
     type_ = _type(b, to)
     value = b.bind(node.this)
     if type_ == BINARY and b.rules.writes_bytes_in_hex:
-        return bytes_of(value)
+        return bytes_of_text(value)
     if value.type.json and type_ != STRING:
         if not b.rules.json_keys_as_they_are:
             b.source.refuse(f"a cast of JSON to {type_}", node, "cast the text of it, as in (j->>'a')::int")

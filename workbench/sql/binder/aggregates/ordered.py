@@ -16,7 +16,7 @@ from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import BINARY, BOOLEAN, STRING, Kind
 from workbench.sql.functions.aggregate_calls import AggregateSyntax
 from workbench.sql.functions.aggregate_rules import DESCENDING
-from workbench.sql.functions.bytes_of_postgres import bytes_of
+from workbench.sql.functions.bytes_of_postgres import bytes_of_text
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.collation import note_key
 from workbench.sql.functions.order_of_parts import placed
@@ -165,7 +165,7 @@ def _text_and_separator(arguments: list[Expression], node: exp.Expr, b: Expressi
 
 def _digits(separator: Expression, node: exp.Expr, b: ExpressionBinder) -> Constant:
     """The hexadecimal digits of a separator of bytes, which order as the bytes do."""
-    match bytes_of(separator):
+    match bytes_of_text(separator):
         case Call("unhex", (Constant(str()) as digits,)):
             return digits
     b.source.refuse("a separator that is no constant of bytes", node, "as in DECODE('0A', 'hex')")
