@@ -69,6 +69,16 @@ ASKED = {
         name: f"SELECT id, {', '.join(f'{e} AS c{i}' for i, e in enumerate(expressions))} FROM t"
         for name, expressions in EXPRESSIONS.items()
     },
+    "whole rows": "SELECT row_to_json(r)::text AS a, r::text AS b, md5((r.*)::text) AS c,"
+    " (to_jsonb(r) - 'id')::text AS d, r IS NULL AS e, json_build_object('r', r)::text AS f FROM (SELECT id, n, m, s, x, k > 1 AS yes,"
+    " make_date(2000 + n, k, 1) AS day FROM t) AS r",
+    "rows of groups": "SELECT k, json_agg(r ORDER BY r.id)::text AS a, count(r) AS b, count(DISTINCT (r.n, r.s)) AS c"
+    " FROM (SELECT k, id, n, s FROM t) AS r GROUP BY k",
+    "numbers of groups": "SELECT k, round(var_pop((n / 3::float8)::numeric)::numeric, 5) AS a,"
+    " sum('NaN'::numeric) FILTER (WHERE n > 3) > 9 AS b,"
+    " avg(NULL::float8) AS c, string_agg(s, E'\\n\\t' ORDER BY id) AS d FROM t GROUP BY k",
+    "constant ends": "SELECT id, sum(n) OVER (ORDER BY id ROWS (1 < 2)::int PRECEDING) AS a, sum(n) OVER (ORDER BY"
+    " make_date(2000 + n, k, 1) RANGE BETWEEN '1 month' PRECEDING AND CURRENT ROW) AS b FROM t",
     "bytes joined": "SELECT k, string_agg(s::bytea, '\\x00' ORDER BY id) AS a,"
     " string_agg(s::bytea, NULL ORDER BY s::bytea DESC) AS b,"
     " string_agg(DISTINCT md5(s)::bytea, decode('0a', 'hex') ORDER BY md5(s)::bytea) AS c,"

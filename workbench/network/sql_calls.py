@@ -30,6 +30,7 @@ _TEMPLATES = {
     **dict.fromkeys(("double_text", "decimal_text", "timestamp_text", "double_text_in_postgres", "text_with_offset"),
                     "CAST({0} AS STRING)"),
     "decode_bytes": "DECODE({all})", "base32_of_bytes": "TO_BASE32({0})", "array_reverse": "REVERSE({0})",
+    "record_text_in_postgres": "CAST(({all}) AS TEXT)",
     "bytes_of_text_in_postgres": "CAST({0} AS BYTEA)", "bytes_of_hex_in_postgres": "DECODE({0}, 'hex')",
     "bytes_of_base64_in_postgres": "DECODE({0}, 'base64')", "base64_in_postgres": "ENCODE({0}, 'base64')",
     "re2_found": "REGEXP_MATCHES({all})", "re2_part": "REGEXP_EXTRACT({all})",
@@ -45,7 +46,8 @@ _TEMPLATES = {
     **dict.fromkeys(("number_in_format", "number_in_model"), "TO_CHAR({0}, {1})"),
     **dict.fromkeys(("number_of_format", "number_of_model", "number_of_format_digits", "number_of_model_digits"),
                     "TO_NUMBER({0}, {1})"),
-    "average": "{0} / {1}", "numeric_quotient": "{0} / {1}", "rounded_numeric": "ROUND({all})",
+    "fifteen_digits": "CAST({0} AS NUMERIC)", "average": "{0} / {1}", "numeric_quotient": "{0} / {1}",
+    "rounded_numeric": "ROUND({all})",
     "truncate": "TRUNC({all})", "ceil_of_double": "CEIL({0})", "floor_of_double": "FLOOR({0})",
     "variance_pop": "VAR_POP({all})", "variance_samp": "VAR_SAMP({all})",
     # times

@@ -242,6 +242,8 @@ def _fold_cast(value: Value, type_: DataType) -> Constant | None:
             return exact_constant(parsed, type_) if fits(parsed, type_) else None
         case bool(), Kind.STRING:
             return Constant("true" if value else "false", STRING)
+        case bool(), Kind.INTEGER:
+            return Constant(int(value), type_)
         case bool(), _:
             return None
         case ((int() | Decimal()), (Kind.INTEGER | Kind.DECIMAL)) if fits(value, type_):

@@ -30,6 +30,7 @@ from workbench.sql.binder.aggregates.aggregation import Aggregation, in_one_orde
 from workbench.sql.binder.differences import refuse_different
 from workbench.sql.binder.protocols import AggregateOfOuter, AnalyticBinder, SubqueryBinder, is_subquery
 from workbench.sql.binder.scope import Scope, scope_of
+from workbench.sql.binder.whole_rows import row_of
 from workbench.sql.binder.window_functions import bind_part_of_call, bind_window, is_part, is_window_call
 from workbench.sql.function_help import all_help, signature_hint
 from workbench.sql.functions.arrays.arrays import variable
@@ -173,6 +174,8 @@ class ScalarBinder:
 
     def column(self, node: exp.Column) -> Expression:
         """The meaning of a column name."""
+        if self.rules.has_rows and (row := row_of(self, self.scope, node)) is not None:
+            return row
         if (
             not node.table
             and not node.this.args.get("quoted")

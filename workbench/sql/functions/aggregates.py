@@ -178,7 +178,7 @@ def _as(name: str, count: int, distinct: bool = False) -> Expand:
 
 
 def _sum(argument: Expression, distinct: bool) -> AggregateCall:
-    if is_null(argument):
+    if is_null(argument) and not argument.type.numeric:
         argument = coerce(argument, INTEGER)
     return AggregateCall("sum", (argument,), _sum_type(argument.type), distinct)
 
@@ -203,7 +203,7 @@ def _number_hint(type_: DataType) -> str:
 def _algebraic(name: str, arguments: Arguments, distinct: bool, keep: Keep) -> Expression:
     """AVG and the variances: a function of basic statistics (``ALGEBRAIC``)."""
     (argument,), rule = arguments, ALGEBRAIC[name]
-    if is_null(argument):
+    if is_null(argument) and not argument.type.numeric:
         argument = coerce(argument, INTEGER)
     type_ = argument.type
     if not type_.numeric:

@@ -31,6 +31,7 @@ from workbench.sql.functions.declaration import function
 from workbench.sql.functions.json_written import json_of
 from workbench.sql.functions.numeric_casts import numeric
 from workbench.sql.functions.reading import Bind, ExpressionBinder, reads, reads_call, reads_name
+from workbench.sql.functions.records_of_postgres import record_as_text
 from workbench.sql.functions.results import as_text
 from workbench.sql.functions.times import interval_arithmetic
 from workbench.sql.functions.times.interval_casts import cast_from_interval, cast_to_interval
@@ -100,6 +101,8 @@ def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
         return _text_of_name(b, node)
     type_ = _type(b, to)
     value = b.bind(node.this)
+    if value.type.fields and type_ == STRING and b.rules.has_rows:
+        return record_as_text(b, value, node)
     if type_ == BINARY and b.rules.writes_bytes_in_hex:
         return bytes_of_text(value)
     if value.type.json and type_ != STRING:

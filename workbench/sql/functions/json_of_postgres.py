@@ -1,6 +1,7 @@
 """JSON that postgres writes, of the type json, whose text stays as it is written.
 
-TO_JSON(x)   ARRAY_TO_JSON(n)   JSON_BUILD_OBJECT('a', x, 'b', y)   JSON_BUILD_ARRAY(x, y)   JSON_AGG(x ORDER BY y)
+TO_JSON(x)   ROW_TO_JSON(t)   ARRAY_TO_JSON(n)   JSON_AGG(x ORDER BY y)
+JSON_BUILD_OBJECT('a', x, 'b', y)   JSON_BUILD_ARRAY(x, y)
 """
 
 from __future__ import annotations
@@ -25,6 +26,14 @@ def value_as_json(b: ExpressionBinder, arguments: list[Expression]) -> Expressio
     return _as_json(arguments[0])
 
 
+@reads_name("row_to_json", takes=1, dialects=ONLY_POSTGRES)
+def row_as_json(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """ROW_TO_JSON(t), of a whole row."""
+    if not arguments[0].type.fields:
+        raise TypeClash(f"a row is needed, not {arguments[0].type}", arguments[0], "ROW_TO_JSON(t), of FROM t")
+    return _as_json(arguments[0])
+
+
 @reads_name("array_to_json", takes=1, dialects=ONLY_POSTGRES)
 def array_as_json(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """ARRAY_TO_JSON(n)."""
@@ -34,11 +43,11 @@ def array_as_json(b: ExpressionBinder, arguments: list[Expression]) -> Expressio
 
 
 def _refuse_parts(type_: DataType, value: Expression) -> None:
-    """Refuse what was not compared: intervals, bytes, instants and structs, which have no names of fields there."""
-    if type_.counted or type_ == BINARY or type_.zoned or type_.kind is Kind.STRUCT:
+    """Refuse what was not compared: intervals, bytes and instants."""
+    if type_.counted or type_ == BINARY or type_.zoned:
         raise TypeClash(f"{type_} is not written as JSON", value, "CAST it AS TEXT")
-    if type_.element is not None:
-        _refuse_parts(type_.element, value)
+    for part in [type_.element] if type_.element is not None else [of for _, of in type_.fields]:
+        _refuse_parts(part, value)
 
 
 def _as_json(value: Expression) -> Expression:

@@ -24,6 +24,8 @@ from workbench.sql.functions.reading import ExpressionBinder
 
 ROUNDED_NUMERIC = "rounded_numeric"
 """ROUND of a DOUBLE as NUMERIC; NULL of what has no such number, which a check of the query tells from NULL."""
+FIFTEEN_DIGITS = "fifteen_digits"
+"""A DOUBLE with the digits of its NUMERIC."""
 MOST_ROUNDED_DIGITS = 5
 """Digits behind the point to which a DOUBLE is rounded so."""
 _WHOLE = 19
@@ -32,6 +34,8 @@ _SIGNIFICANT = 15
 _OF_BITS = {8: 3, 16: 5, 32: 10, 64: 19}
 """Bits of an INTEGER -> its digits."""
 _TEXT = re.compile(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)\s*")
+
+_ENDLESS = re.compile(r"\s*([+-]?(?:inf|infinity)|nan)\s*", re.IGNORECASE)
 
 
 def numeric(b: ExpressionBinder, node: exp.Expr, value: Expression) -> Expression:
@@ -79,11 +83,8 @@ def rounded_double(
     Raises:
         UnsupportedError: to other digits than a constant from 0 to 5.
     """
-    of = cast_node.unnest()
-    if not isinstance(of, exp.Cast) or of.args["to"].this != exp.DType.DECIMAL or of.args["to"].expressions:
-        return None
-    value = b.bind(of.this)
-    if value.type != DOUBLE or isinstance(value, Constant):
+    value = _double(b, cast_node)
+    if value is None:
         return None
     places = Constant(0, INTEGER) if digits is None else b.bind(digits)
     if (
@@ -94,6 +95,35 @@ def rounded_double(
         hint = f"write a constant from 0 to {MOST_ROUNDED_DIGITS}, or ROUND of a NUMERIC(p,s)"
         b.source.refuse("ROUND of a DOUBLE as NUMERIC to such digits", node, hint)
     return call(ROUNDED_NUMERIC, value, places)
+
+
+def double_as_numeric(b: ExpressionBinder, cast_node: exp.Expr) -> Expression | None:
+    """``x::numeric`` of a DOUBLE, its 15 digits as a DOUBLE again, of which statistics are made; ``None`` of others."""
+    value = _double(b, cast_node) if b.rules.numeric_keeps_digits else None
+    return None if value is None else call(FIFTEEN_DIGITS, value)
+
+
+def infinite_numeric(b: ExpressionBinder, cast_node: exp.Expr) -> Constant | None:
+    """``'infinity'::numeric`` and ``'NaN'::numeric`` as DOUBLEs, whose sums are the same; ``None`` of others."""
+    of = cast_node.unnest()
+    if not b.rules.numeric_keeps_digits or not _is_numeric(of) or not of.this.is_string:
+        return None
+    found = _ENDLESS.fullmatch(of.this.name)
+    return None if found is None else Constant(float(found[1]), DOUBLE)
+
+
+def _is_numeric(node: exp.Expr) -> bool:
+    """Whether a node is a cast to NUMERIC without digits."""
+    return isinstance(node, exp.Cast) and node.args["to"].this == exp.DType.DECIMAL and not node.args["to"].expressions
+
+
+def _double(b: ExpressionBinder, cast_node: exp.Expr) -> Expression | None:
+    """The DOUBLE that is cast to NUMERIC without digits, and is no constant."""
+    of = cast_node.unnest()
+    if not _is_numeric(of):
+        return None
+    value = b.bind(of.this)
+    return None if value.type != DOUBLE or isinstance(value, Constant) else value
 
 
 def _type(arguments: Arguments) -> tuple[Arguments, DataType]:
@@ -154,4 +184,7 @@ def _rounded_sql(expression: Call, arguments: Sequence[str]) -> str:
     return let("a", scaled, f"(case {small} {within} end)")
 
 
-DECLARED = [function(f"{ROUNDED_NUMERIC}(double, digits)", _rounded_sql, rule=_type, inner=True, of_null=True)]
+DECLARED = [
+    function(f"{ROUNDED_NUMERIC}(double, digits)", _rounded_sql, rule=_type, inner=True, of_null=True),
+    function(f"{FIFTEEN_DIGITS}(double): double", python=lambda x: float(f"{x:.{_SIGNIFICANT}g}"), inner=True),
+]

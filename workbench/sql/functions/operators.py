@@ -36,6 +36,7 @@ from workbench.sql.functions.numbers import NUMERIC_QUOTIENT
 from workbench.sql.functions.order_of_parts import placed_sides
 from workbench.sql.functions.reading import QUERIES, ExpressionBinder, reads, reads_name
 from workbench.sql.functions.results import computed, in_doubles
+from workbench.sql.functions.structs import fields
 from workbench.sql.functions.times import interval_arithmetic
 from workbench.sql.functions.times.intervals import add_interval, interval_parts
 from workbench.sql.syntax.dialects import ONLY_POSTGRES
@@ -189,7 +190,11 @@ def is_test(b: ExpressionBinder, node: exp.Is) -> Expression:
         tests = [call("is_null", b.bind(value)) for value in row.expressions]
         return call("not", call("or", *tests)) if node.args.get("negate") else call("and", *tests)
     if isinstance(node.expression, exp.Null):
-        test = call("is_null", b.bind(node.this))
+        value = b.bind(node.this)
+        if value.type.fields and b.rules.has_rows:
+            tests = [call("is_null", part) for _, part in fields(value)]
+            return call("not", call("or", *tests)) if node.args.get("negate") else call("and", *tests)
+        test = call("is_null", value)
     elif isinstance(node.expression, exp.Boolean):
         test = call("<=>", b.condition(node.this), Constant(bool(node.expression.this), BOOLEAN))
     else:

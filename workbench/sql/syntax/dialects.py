@@ -77,6 +77,7 @@ def tokenize(sql: str, dialect: str) -> list[Token]:
     - functions of windows in FROM are as in Flink (``table_functions``);
     - ``USING <`` is ASC in postgres, and ``USING >`` DESC (``shorthands``);
     - no part of the text of an interval is dropped (``interval_texts``);
+    - ``E'a\\n'`` is a text in postgres;
     - MATCH_RECOGNIZE is a key word in all dialects;
     - TIMESTAMP is not taken for TIMESTAMP WITH TIME ZONE;
     - in Spark a doubled quote inside a string is a quote, as it is since Spark 4.
@@ -91,10 +92,12 @@ def tokenize(sql: str, dialect: str) -> list[Token]:
         hint = "end it with the sign that closes it; a quote inside of a text is doubled: 'it''s'"
         raise SqlError("syntax error: a quote or comment is not closed", sql=sql,
                        position=_unclosed(sql, dialect, error), hint=hint) from None  # fmt: skip
+    rules = DIALECTS[dialect]
     for token in tokens:
         if token.token_type is TokenType.TIMESTAMPTZ and token.text.upper() == "TIMESTAMP":
             token.token_type = TokenType.TIMESTAMP
-    rules = DIALECTS[dialect]
+        if token.token_type is TokenType.BYTE_STRING and rules.has_rows:
+            token.token_type = TokenType.STRING
     for token, following in pairwise(tokens):
         if token.text.upper() == "MATCH_RECOGNIZE" and following.token_type is TokenType.L_PAREN:
             token.token_type = TokenType.MATCH_RECOGNIZE

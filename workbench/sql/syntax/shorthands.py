@@ -210,18 +210,28 @@ def _put_best(node: exp.Expr, count: exp.Expr) -> None:
     _put(whole, called)
 
 
-def _counted_rows(node: exp.Expr, name: str) -> exp.Expr | None:
-    """What counts the rows of an item of FROM; ``None`` where an outer join may lack them, and no equality tells."""
+def may_lack_rows(node: exp.Expr, name: str) -> bool:
+    """Whether an outer join of the SELECT that an expression stands in may lack rows of an item of FROM."""
+    own, after = _join_of(node, name)
+    return bool({"RIGHT", "FULL"} & set(after)) or (own is not None and own.side in ("LEFT", "FULL"))
+
+
+def _join_of(node: exp.Expr, name: str) -> tuple[exp.Join | None, list[str]]:
+    """The join of an item of FROM, which the first one has none of, and the sides of those behind it."""
     select = node.find_ancestor(exp.Select)
     joins = select.args.get("joins") or [] if select is not None else []
-    sides = [str(join.args.get("side") or "") for join in joins]
-    found = [at for at, join in enumerate(joins) if join.this.alias_or_name.lower() == name.lower()]
-    after = sides[found[0] + 1 :] if found else sides
-    if {"RIGHT", "FULL"} & set(after) or (found and sides[found[0]] == "FULL"):
-        return None
-    if not found or sides[found[0]] != "LEFT":
+    at = next((at for at, join in enumerate(joins) if join.this.alias_or_name.lower() == name.lower()), -1)
+    return joins[at] if at >= 0 else None, [join.side for join in joins[at + 1 :]]
+
+
+def _counted_rows(node: exp.Expr, name: str) -> exp.Expr | None:
+    """What counts the rows of an item of FROM; ``None`` where an outer join may lack them, and no equality tells."""
+    own, after = _join_of(node, name)
+    if not may_lack_rows(node, name):
         return exp.Star()
-    condition = joins[found[0]].args.get("on")
+    if own is None or own.side != "LEFT" or {"RIGHT", "FULL"} & set(after):
+        return None
+    condition = own.args.get("on")
     for part in condition.flatten() if isinstance(condition, exp.And) else [condition]:
         part = part.unnest() if part is not None else None
         for side in (part.this, part.expression) if isinstance(part, exp.EQ) else ():

@@ -33,6 +33,7 @@ from workbench.sql.algebra.types import (
     Kind,
     array_of,
     decimal,
+    struct_of,
 )
 from workbench.sql.binder.aggregates.ordered import (
     IN_ORDER,
@@ -50,6 +51,7 @@ from workbench.sql.functions.aggregate_calls import AggregateSyntax, aggregate_n
 from workbench.sql.functions.aggregate_rules import DESCENDING
 from workbench.sql.functions.aggregates import AGGREGATES
 from workbench.sql.functions.calls import call, cast
+from workbench.sql.functions.numeric_casts import double_as_numeric, infinite_numeric
 from workbench.sql.functions.operators import numeric_quotient, refuse_quotients
 from workbench.sql.functions.order_of_parts import placed
 from workbench.sql.functions.reading import ExpressionBinder
@@ -133,7 +135,7 @@ class Aggregation:
         self, syntax: AggregateSyntax, condition: exp.Expr | None, built_in: bool, b: ExpressionBinder
     ) -> list[Expression]:
         """The bound arguments, NULL where FILTER does not hold."""
-        arguments = [b.bind(part) for part in syntax.parts]
+        arguments = [_argument(part, syntax, b) for part in syntax.parts]
         first = AGGREGATES[syntax.name].unordered if built_in else 0
         if built_in and syntax.name in _EXTREMES and arguments and len(arguments) <= 2:
             by = placed(arguments[-1], b.source)  # the smallest array is that by what is in its order
@@ -236,6 +238,18 @@ class Aggregation:
             raise b.source.error(f"aggregate {user.name}: {error.message}", node, error.hint) from None
 
 
+def _argument(part: exp.Expr, syntax: AggregateSyntax, b: ExpressionBinder) -> Expression:
+    """An argument; of COUNT(DISTINCT (x, y)) in postgres a row, which is no NULL; of statistics a DOUBLE as NUMERIC."""
+    if (syntax.name in _OF_NUMBERS or syntax.name in _VARIANCES) and (endless := infinite_numeric(b, part)) is not None:
+        return endless
+    if syntax.name in _VARIANCES and (double := double_as_numeric(b, part)) is not None:
+        return double
+    if not (isinstance(part, exp.Tuple) and syntax.name == "count" and syntax.distinct and b.rules.has_rows):
+        return b.bind(part)
+    values = tuple(map(b.bind, part.expressions))
+    return Call("struct", values, struct_of([(f"f{place}", value.type) for place, value in enumerate(values, start=1)]))
+
+
 def _average_in_duckdb(average: Expression) -> Expression:
     """The average of exact numbers as DuckDB computes it: the sum of the digits by their number and scale, as DOUBLE.
 
@@ -316,6 +330,8 @@ def _share(share: Expression | None, syntax: AggregateSyntax, source: SourceText
     return Constant(shortest, decimal(scale + 1, scale))
 
 
+_OF_NUMBERS = ("sum", "avg")
+_VARIANCES = ("var_pop", "var_samp", "stddev_pop", "stddev_samp")
 _EXTREMES = ("min", "max", "min_by", "max_by")
 _SHARES = ("percentile", "percentile_disc", "approx_percentile")
 

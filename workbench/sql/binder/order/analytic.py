@@ -250,6 +250,9 @@ class Analytics:
             return None
         assert isinstance(value, exp.Expr)
         sign = "-" if side.upper() == "PRECEDING" else ""
+        of_time = unit == "range" and bool(keys) and keys[0].expression.type.temporal
+        if of_time and value.is_string and b.rules.clock_in_intervals:
+            value = exp.cast(value, exp.DType.INTERVAL)
         if (parts := interval_parts(b, value)) is not None:
             return self._interval(value, parts, sign, unit, keys, b)
         digits = _digits(value, b)
