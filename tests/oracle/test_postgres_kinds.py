@@ -69,8 +69,8 @@ ASKED = {
         name: f"SELECT id, {', '.join(f'{e} AS c{i}' for i, e in enumerate(expressions))} FROM t"
         for name, expressions in EXPRESSIONS.items()
     },
-    "whole rows": "SELECT row_to_json(r)::text AS a, r::text AS b, md5((r.*)::text) AS c,"
-    " (to_jsonb(r) - 'id')::text AS d, r IS NULL AS e, json_build_object('r', r)::text AS f FROM (SELECT id, n, m, s, x, k > 1 AS yes,"
+    "whole rows": "SELECT row_to_json(r)::text AS a, r::text AS b, md5((r.*)::text) AS c, r IS NULL AS e,"
+    " (to_jsonb(r) - 'id')::text AS d, json_build_object('r', r)::text AS f FROM (SELECT id, n, m, s, x, k > 1 AS yes,"
     " make_date(2000 + n, k, 1) AS day FROM t) AS r",
     "rows of groups": "SELECT k, json_agg(r ORDER BY r.id)::text AS a, count(r) AS b, count(DISTINCT (r.n, r.s)) AS c"
     " FROM (SELECT k, id, n, s FROM t) AS r GROUP BY k",

@@ -39,7 +39,6 @@ SCHEMA = Schema({"T": (("a", INTEGER), ("s", struct_of([("x", INTEGER), ("i", _I
         ("spark", "select encode(t, 'latin1') from T", "this character set", "UTF-8"),
         ("postgres", "select X'0A' from T", "a constant of bytes in postgres", "write it in spark"),
         ("duckdb", "select cast(t as blob) from T", "in duckdb", "write it in spark"),
-        ("postgres", "select cast(t as bytea) from T", "in postgres", "write it in spark"),
     ],
 )
 def test_what_is_refused(dialect: str, sql: str, message: str, hint: str | None) -> None:
