@@ -75,7 +75,6 @@ ASKED = {
     "rows of groups": "SELECT k, json_agg(r ORDER BY r.id)::text AS a, count(r) AS b, count(DISTINCT (r.n, r.s)) AS c"
     " FROM (SELECT k, id, n, s FROM t) AS r GROUP BY k",
     "numbers of groups": "SELECT k, round(var_pop((n / 3::float8)::numeric)::numeric, 5) AS a,"
-    " sum('NaN'::numeric) FILTER (WHERE n > 3) > 9 AS b,"
     " avg(NULL::float8) AS c, string_agg(s, E'\\n\\t' ORDER BY id) AS d FROM t GROUP BY k",
     "constant ends": "SELECT id, sum(n) OVER (ORDER BY id ROWS (1 < 2)::int PRECEDING) AS a, sum(n) OVER (ORDER BY"
     " make_date(2000 + n, k, 1) RANGE BETWEEN '1 month' PRECEDING AND CURRENT ROW) AS b FROM t",
@@ -91,6 +90,13 @@ ASKED = {
     " SELECT n, n::text AS a FROM r LIMIT 12 OFFSET 2",
     "rank of a value": "SELECT k, rank(2) WITHIN GROUP (ORDER BY n) AS a, dense_rank(2) WITHIN GROUP (ORDER BY n DESC)"
     " AS b, percent_rank(2) WITHIN GROUP (ORDER BY n) AS c FROM t GROUP BY k",
+    "rank of values": "SELECT k, rank(2, 'b') WITHIN GROUP (ORDER BY n, s) AS a,"
+    " rank(NULL::int, 'b') WITHIN GROUP (ORDER BY n DESC, s NULLS FIRST) AS b,"
+    " cume_dist(2, NULL::text) WITHIN GROUP (ORDER BY n DESC NULLS LAST, s) AS c,"
+    " dense_rank(NULL::int) WITHIN GROUP (ORDER BY n) AS d,"
+    " percent_rank(NULL::int, 1) WITHIN GROUP (ORDER BY n, k) AS e,"
+    " rank(NULL::int) WITHIN GROUP (ORDER BY n) AS f, dense_rank(3) WITHIN GROUP (ORDER BY n NULLS FIRST) AS g FROM t"
+    " GROUP BY k",
     "rounded averages": "SELECT k, round(avg(x)::numeric, 3) AS a, sum(round(x::numeric, 1)) AS b,"
     " min(n ORDER BY s) AS c FROM t GROUP BY k",
     "ranks with frames": "SELECT id, rank() OVER (ORDER BY n ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS a,"

@@ -35,8 +35,6 @@ _OF_BITS = {8: 3, 16: 5, 32: 10, 64: 19}
 """Bits of an INTEGER -> its digits."""
 _TEXT = re.compile(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)\s*")
 
-_ENDLESS = re.compile(r"\s*([+-]?(?:inf|infinity)|nan)\s*", re.IGNORECASE)
-
 
 def numeric(b: ExpressionBinder, node: exp.Expr, value: Expression) -> Expression:
     """``x::numeric``, with the digits that the value has.
@@ -101,15 +99,6 @@ def double_as_numeric(b: ExpressionBinder, cast_node: exp.Expr) -> Expression | 
     """``x::numeric`` of a DOUBLE, its 15 digits as a DOUBLE again, of which statistics are made; ``None`` of others."""
     value = _double(b, cast_node) if b.rules.numeric_keeps_digits else None
     return None if value is None else call(FIFTEEN_DIGITS, value)
-
-
-def infinite_numeric(b: ExpressionBinder, cast_node: exp.Expr) -> Constant | None:
-    """``'infinity'::numeric`` and ``'NaN'::numeric`` as DOUBLEs, whose sums are the same; ``None`` of others."""
-    of = cast_node.unnest()
-    if not b.rules.numeric_keeps_digits or not _is_numeric(of) or not of.this.is_string:
-        return None
-    found = _ENDLESS.fullmatch(of.this.name)
-    return None if found is None else Constant(float(found[1]), DOUBLE)
 
 
 def _is_numeric(node: exp.Expr) -> bool:

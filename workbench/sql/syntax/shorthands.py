@@ -2,7 +2,7 @@
 
 | form | written as |
 |---|---|
-| ``RANK(3) WITHIN GROUP (ORDER BY x)`` and its like | counts of the rows before a row of that value |
+| ``RANK(3, 'a') WITHIN GROUP (ORDER BY x, s)`` and its like | counts of the rows before a row of these values |
 | ``(a JOIN b ON …) AS j (x, y)`` | a subquery of all columns |
 | ``ROW(a, b)`` beside another row, in IN and before IS NULL | ``(a, b)`` |
 | ``EXISTS (SELECT FROM t)`` | ``EXISTS (SELECT 1 FROM t)`` |
@@ -72,7 +72,7 @@ def as_written_out(tree: exp.Expr) -> exp.Expr:
         >>> import sqlglot
         >>> tree = sqlglot.parse_one("SELECT RANK(3) WITHIN GROUP (ORDER BY x) FROM t", read="postgres")
         >>> as_written_out(tree).sql("postgres")
-        'SELECT (1 + COUNT(CASE WHEN x < 3 THEN 1 END)) FROM t'
+        'SELECT (1 + COUNT(CASE WHEN x < 3 OR (3 IS NULL AND NOT x IS NULL) THEN 1 END)) FROM t'
     """
     tree = with_named_joins(tree)
     for node in list(tree.find_all(exp.Exists, exp.WithinGroup, exp.Count, exp.Anonymous, *_WITH_ROWS)):
@@ -86,8 +86,9 @@ def as_written_out(tree: exp.Expr) -> exp.Expr:
                 if counted is not None:
                     node.set("this", counted)
             case exp.WithinGroup(this=exp.Rank() | exp.DenseRank() | exp.PercentRank() | exp.CumeDist() as rank):
-                if len(rank.expressions) == 1 and len(node.expression.expressions) == 1:
-                    _replace(tree, node, _of_value(rank, node.expression.expressions[0]))
+                keys = node.expression.expressions
+                if len(rank.expressions) == len(keys) and (written := _of_values(rank, keys)) is not None:
+                    _replace(tree, node, written)
             case _ if isinstance(node, _WITH_ROWS):
                 for side in list(node.iter_expressions()):
                     _plain_row(side)
@@ -255,40 +256,54 @@ def _plain_row(side: exp.Expr | None) -> None:
         side.replace(exp.Any(this=exp.Paren(this=side.expressions[0].copy())))
 
 
-def _of_value(rank: exp.Expr, key: exp.Ordered) -> exp.Expr:
-    """The rank that a row of a value would have among others."""
-    value, by, descends = rank.expressions[0], key.this, bool(key.args.get("desc"))
-    sign, same = (exp.GT, exp.GTE) if descends else (exp.LT, exp.LTE)
-    nulls_first = bool(key.args.get("nulls_first"))
-
-    def before(comparison: type[exp.Binary]) -> exp.Expr:
-        test: exp.Expr = comparison(this=by.copy(), expression=value.copy())
-        return exp.or_(test, exp.Is(this=by.copy(), expression=exp.Null())) if nulls_first else test
-
-    def count(condition: exp.Expr, counted: exp.Expr | None = None, distinct: bool = False) -> exp.Expr:
-        one = exp.Case(ifs=[exp.If(this=condition, true=counted or exp.Literal.number(1))])
-        return exp.Count(this=exp.Distinct(expressions=[one]) if distinct else one, big_int=True)
-
-    def one_more(number: exp.Expr) -> exp.Expr:
-        return exp.Add(this=exp.Literal.number(1), expression=number)
-
+def _of_values(rank: exp.Expr, keys: Sequence[exp.Ordered]) -> exp.Expr | None:
+    """The rank that a row of some values would have among others; ``None`` of DENSE_RANK by several keys."""
+    pairs = list(zip(keys, rank.expressions, strict=True))
     rows = exp.Count(this=exp.Star(), big_int=True)
     match rank:
-        case exp.Rank():
-            return one_more(count(before(sign)))
         case exp.DenseRank():
-            values = count(sign(this=by.copy(), expression=value.copy()), by.copy(), distinct=True)
-            if not nulls_first:
-                return one_more(values)
-            is_null = exp.Is(this=by.copy(), expression=exp.Null())
-            has_null = exp.GT(this=count(is_null), expression=exp.Literal.number(0))
-            one = exp.If(this=has_null, true=exp.Literal.number(1))
-            some = exp.Case(ifs=[one], default=exp.Literal.number(0))
-            return one_more(exp.Add(this=values, expression=some))
+            return _dense_rank(*pairs[0]) if len(pairs) == 1 else None
+        case exp.Rank():
+            return _one_more(_counted(_before(pairs)))
         case exp.PercentRank():
-            share = _share(count(before(sign)), exp.Nullif(this=rows, expression=exp.Literal.number(0)))
+            share = _share(_counted(_before(pairs)), exp.Nullif(this=rows, expression=exp.Literal.number(0)))
             return exp.Coalesce(this=share, expressions=[exp.cast(exp.Literal.number(0), "double")])
-    return _share(exp.Paren(this=one_more(count(before(same)))), exp.Paren(this=one_more(rows)))
+    behind = _counted(_before(pairs, or_same=True))
+    return _share(exp.Paren(this=_one_more(behind)), exp.Paren(this=_one_more(rows)))
+
+
+def _before(pairs: Sequence[tuple[exp.Ordered, exp.Expr]], or_same: bool = False) -> exp.Expr:
+    """Whether a row comes before one of some values, or is equal to it, in an order."""
+    (key, value), *rest = pairs
+    by, nulls_first = key.this, bool(key.args.get("nulls_first"))
+    first, last = (by, value) if nulls_first else (value, by)
+    is_null = exp.Is(this=first.copy(), expression=exp.Null())
+    some = exp.not_(exp.Is(this=last.copy(), expression=exp.Null()))
+    sign = exp.GT if key.args.get("desc") else exp.LT
+    test = exp.or_(sign(this=by.copy(), expression=value.copy()), exp.and_(is_null, some))
+    if not rest and not or_same:
+        return test
+    same = exp.NullSafeEQ(this=by.copy(), expression=value.copy())
+    return exp.or_(test, exp.and_(same, _before(rest, or_same)) if rest else same)
+
+
+def _dense_rank(key: exp.Ordered, value: exp.Expr) -> exp.Expr:
+    before = _before([(key, value)])
+    different = _one_more(_counted(before, key.this))
+    of_null = _counted(exp.and_(before.copy(), exp.Is(this=key.this.copy(), expression=exp.Null())))
+    has_null = exp.If(this=exp.GT(this=of_null, expression=exp.Literal.number(0)), true=exp.Literal.number(1))
+    return exp.Add(this=different, expression=exp.Case(ifs=[has_null], default=exp.Literal.number(0)))
+
+
+def _counted(condition: exp.Expr, different: exp.Expr | None = None) -> exp.Expr:
+    """How many rows a condition holds for, or how many different values they have."""
+    counted = exp.Literal.number(1) if different is None else different.copy()
+    one = exp.Case(ifs=[exp.If(this=condition, true=counted)])
+    return exp.Count(this=one if different is None else exp.Distinct(expressions=[one]), big_int=True)
+
+
+def _one_more(number: exp.Expr) -> exp.Expr:
+    return exp.Add(this=exp.Literal.number(1), expression=number)
 
 
 def _share(part: exp.Expr, whole: exp.Expr) -> exp.Expr:

@@ -51,7 +51,7 @@ from workbench.sql.functions.aggregate_calls import AggregateSyntax, aggregate_n
 from workbench.sql.functions.aggregate_rules import DESCENDING
 from workbench.sql.functions.aggregates import AGGREGATES
 from workbench.sql.functions.calls import call, cast
-from workbench.sql.functions.numeric_casts import double_as_numeric, infinite_numeric
+from workbench.sql.functions.numeric_casts import double_as_numeric
 from workbench.sql.functions.operators import numeric_quotient, refuse_quotients
 from workbench.sql.functions.order_of_parts import placed
 from workbench.sql.functions.reading import ExpressionBinder
@@ -239,9 +239,7 @@ class Aggregation:
 
 
 def _argument(part: exp.Expr, syntax: AggregateSyntax, b: ExpressionBinder) -> Expression:
-    """An argument; of COUNT(DISTINCT (x, y)) in postgres a row, which is no NULL; of statistics a DOUBLE as NUMERIC."""
-    if (syntax.name in _OF_NUMBERS or syntax.name in _VARIANCES) and (endless := infinite_numeric(b, part)) is not None:
-        return endless
+    """An argument; of COUNT(DISTINCT (x, y)) in postgres a row, which is no NULL; of variances a DOUBLE as NUMERIC."""
     if syntax.name in _VARIANCES and (double := double_as_numeric(b, part)) is not None:
         return double
     if not (isinstance(part, exp.Tuple) and syntax.name == "count" and syntax.distinct and b.rules.has_rows):
@@ -330,7 +328,6 @@ def _share(share: Expression | None, syntax: AggregateSyntax, source: SourceText
     return Constant(shortest, decimal(scale + 1, scale))
 
 
-_OF_NUMBERS = ("sum", "avg")
 _VARIANCES = ("var_pop", "var_samp", "stddev_pop", "stddev_samp")
 _EXTREMES = ("min", "max", "min_by", "max_by")
 _SHARES = ("percentile", "percentile_disc", "approx_percentile")
