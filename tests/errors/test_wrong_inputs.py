@@ -65,6 +65,10 @@ TEXTS = {
     "SELECT delay flights": "delay",
     "SELECT delay FROM flights WHERE carrier LIKE 5": "5",
     "SELECT PERCENTILE_CONT(90) WITHIN GROUP (ORDER BY delay) FROM flights": "90",
+    "SELECT PERCENTILE(delay) FROM flights": "delay",
+    "SELECT PERCENTILE_APPROX(delay), carrier FROM flights": "delay",
+    "SELECT carrier, PERCENTILE_CONT(0.5) FROM flights": "PERCENTILE_CONT(0.5)",
+    "SELECT LISTAGG(carrier, 3) FROM flights": "",
     "SELECT 'late FROM flights": "'",
     "hello": "hello",
 }

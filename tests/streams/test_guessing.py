@@ -140,6 +140,14 @@ def test_texts_that_are_nearly_something_say_how_they_are_declared(
     assert expected is None or [row[1] for row in values_of(log)] == expected
 
 
+@pytest.mark.parametrize(("point", "written", "other"), [(".", ["3,50", "7"], ","), (",", ["1,200.5", "2"], ".")])
+def test_a_declared_point_that_is_the_other_one_is_said(point: str, written: list[str], other: str) -> None:
+    found = guess("fee", pa.array(written), point)
+    assert str(found.type) == "string" and f"{written[0]} has no {point} before its fraction" in found.why
+    assert f"--decimal {other} reads it" in found.why
+    assert guess("fee", pa.array(["a", "b"]), point).why == "texts"
+
+
 def test_points_are_doubted_beside_decimal_commas_and_semicolons() -> None:
     points = {"cases": pa.array(["2.155", "6"])}
     assert guess_columns(points)["cases"].type.kind.value == "double"

@@ -171,7 +171,15 @@ def guess(name: str, values: pa.Array, point: str | None = None) -> Guess:
         number = example.replace("%", "").strip()
         why = f"numbers as {example}, which are perhaps shares of 1: {declaration(name, 'double')} reads {number}"
         return Guess(name, STRING, why, first, percent)
-    return Guess(name, STRING, f"texts{_declarable(name, text)}", first, ",." if point == "," else PLAIN)
+    why = _with_other_point(amounts, point) if most and point is not None else ""
+    return Guess(name, STRING, why or f"texts{_declarable(name, text)}", first, ",." if point == "," else PLAIN)
+
+
+def _with_other_point(amounts: pa.Array, point: str) -> str:
+    """That texts are numbers with the other sign before the fraction than was declared; empty where they are not."""
+    other = "." if point == "," else ","
+    example = _first(amounts, re.escape(other))
+    return f"{example} has no {point} before its fraction: --decimal {other} reads it" if form_of(amounts, other) else ""
 
 
 def _percent_form(text: pa.Array, point: str | None) -> str | None:

@@ -317,12 +317,12 @@ def _with_shares(arguments: list[Expression], syntax: AggregateSyntax, source: S
 
 def _share(share: Expression | None, syntax: AggregateSyntax, source: SourceText) -> Constant:
     """A constant between 0 and 1 in its shortest form."""
+    if len(syntax.parts) < 2:
+        raise TypeClash("a share is missing, a constant between 0 and 1", hint=_WITH_SHARE)
     value = share.value if isinstance(share, Constant) else None
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)) or not 0 <= value <= 1:
-        place = (*syntax.parts, None)[1] if syntax.parts else None
-        raise source.error(
-            f"{syntax.name.upper()} takes a value and a constant between 0 and 1", place, "0.9 is 90 percent"
-        )
+        what = f"{syntax.name.upper()} takes a value and a constant between 0 and 1"
+        raise source.error(what, syntax.parts[1], "0.9 is 90 percent")
     shortest = Decimal(str(value)).normalize()
     scale = max(0, -int(shortest.as_tuple().exponent))
     return Constant(shortest, decimal(scale + 1, scale))
@@ -331,6 +331,7 @@ def _share(share: Expression | None, syntax: AggregateSyntax, source: SourceText
 _VARIANCES = ("var_pop", "var_samp", "stddev_pop", "stddev_samp")
 _EXTREMES = ("min", "max", "min_by", "max_by")
 _SHARES = ("percentile", "percentile_disc", "approx_percentile")
+_WITH_SHARE = "as in PERCENTILE(amount, 0.9), or PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY amount): 90 percent"
 
 
 def _check(name: str, count: int, distinct: bool, node: exp.Expr, source: SourceText) -> None:

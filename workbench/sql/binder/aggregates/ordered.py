@@ -159,7 +159,7 @@ def _text_and_separator(arguments: list[Expression], node: exp.Expr, b: Expressi
     if not b.rules.lists_any_values and value.type.kind not in (Kind.STRING, Kind.INTEGER, Kind.DATE):
         b.source.refuse("LISTAGG of such values", node, "databases write numbers and times differently")
     if not isinstance(separator, Constant) or separator.type != STRING:
-        b.source.refuse("a separator that is not a constant text", node)
+        b.source.refuse("a separator that is not a constant text", node, "it stands in quotes, as in ', '")
     return [as_text(b, value, node), separator]
 
 
