@@ -45,6 +45,7 @@ from workbench.sql.binder.set_operations import (
 )
 from workbench.sql.binder.steps_of_limit import rows_taken
 from workbench.sql.binder.stream_windows import StreamWindows
+from workbench.sql.function_help import signature_hint
 from workbench.sql.logical import Block, LogicalQuery, Ordered, StreamWindow, output_columns, streams_of
 from workbench.sql.query_limits import refuse_shape
 from workbench.sql.render.spark_sql import to_spark
@@ -134,12 +135,13 @@ def _bound(source: SourceText, schema: Schema) -> Bound:
 
 
 def _parsed(source: SourceText, schema: Schema) -> list[Statement]:
-    """The statements of a text; an error that may come from a name without its quotes says so."""
+    """The statements of a text; an error says how a function is called, or that a name may lack its quotes."""
     try:
         return parse(source)
     except SqlError as error:
         names = [*schema.streams, *(name for columns in schema.streams.values() for name, _ in columns)]
-        error.hint = quoting_hint(source.sql, names, source.dialect) or error.hint
+        quoting = quoting_hint(source.sql, names, source.dialect)
+        error.hint = quoting or signature_hint(error.message, None, source.dialect) or error.hint
         raise
 
 

@@ -141,7 +141,7 @@ class ScalarBinder:
             UnsupportedError: a construct that is not evaluated, or too large an expression.
         """
         if node is None:  # the parser takes a call without it; the call says where
-            raise TypeClash("an argument is missing")
+            raise TypeClash("an argument is missing", hint="write it into the parentheses")
         bound = self.aggregation.bind(node, self) if self.aggregation is not None else None
         try:
             bound = bound or self._bind(node)

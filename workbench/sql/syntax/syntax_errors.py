@@ -31,6 +31,8 @@ _ENDING = {
     TokenType.EXCEPT, TokenType.R_PAREN, TokenType.SEMICOLON, TokenType.COMMA,
 }  # fmt: skip
 _SIGNS = {TokenType.PLUS, TokenType.DASH}
+_OF_OPERATORS = "sqlglot.expressions.core."
+"""Where the parser has what is no call of a function."""
 _OPENING = {TokenType.L_PAREN, TokenType.COMMA}
 _OPERANDS = {TokenType.VAR, TokenType.IDENTIFIER, TokenType.R_PAREN, TokenType.NUMBER, TokenType.STRING}
 
@@ -87,6 +89,10 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
     elif description.startswith("Required") and token.token_type is TokenType.R_PAREN:
         trunc = "TRUNC takes a date and a unit, as in TRUNC(d, 'MM'); of numbers there are FLOOR and CEIL"
         what = trunc if "DateTrunc" in description else "write a column or a value there, as in UPPER(name)"
+        called = None if _OF_OPERATORS in description else _called(statement[:at])
+        if called is not None:  # whoever knows functions hints how it is called
+            return SqlError(f"{called.text.upper()} takes more arguments", **source.span(called.start, token.end + 1),
+                            hint=what)  # fmt: skip
         return _error_at(token, "something is missing before )", source, what)
     else:
         message = f"unexpected {source.sql[token.start : token.end + 1]}"
@@ -220,6 +226,16 @@ def _type_hint(word: str) -> str:
     """What a word that names no type may mean."""
     close = difflib.get_close_matches(word.upper(), _TYPES, n=1, cutoff=_SIMILARITY)
     return f"did you mean {close[0]}?" if close else f"types are {', '.join(_TYPES)}"
+
+
+def _called(before: Sequence[Token]) -> Token | None:
+    """The function whose parenthesis opens last, and does not close; ``None`` where no word stands before that."""
+    depth = 0
+    for word, token in reversed([*pairwise(before)]):
+        depth += (token.token_type is TokenType.R_PAREN) - (token.token_type is TokenType.L_PAREN)
+        if depth < 0:
+            return word if word.text.replace("_", "a").isalnum() else None
+    return None
 
 
 def _unclosed_parenthesis(tokens: Sequence[Token]) -> Token | None:
