@@ -153,6 +153,24 @@ def test_a_line_that_is_wrong(line):
         ("SELECT delay flights", "FROM says which stream"),
         ("SELECT RANK() FROM flights", "RANK(…) OVER (ORDER BY"),
         ("hello", "a query is a SELECT"),
+        ("SELECT LAG(delay, 'a') OVER (ORDER BY day) FROM flights", "write the number itself, as 3"),
+        ("SELECT day + 'a day' FROM flights", "day + INTERVAL '3' DAY"),
+        ("SELECT CAST(delay AS DECIMAL(3, 5)) FROM flights", "as in DECIMAL(9, 2)"),
+        (
+            "SELECT SUM(delay) OVER (ORDER BY day ROWS BETWEEN 3 FOLLOWING AND 1 PRECEDING) FROM flights",
+            "ROWS BETWEEN 3 PRECEDING AND 1 FOLLOWING",
+        ),
+        ("SELECT REGEXP_EXTRACT(carrier, '(') FROM flights", "behind a backslash"),
+        ("SELECT delay FROM flights WHERE carrier RLIKE '('", "behind a backslash"),
+        ("SELECT carrier LIKE '%x' ESCAPE 'ab' FROM flights", "ESCAPE '!'"),
+        ("SELECT delay FROM flights FETCH 3 ROWS", "FETCH FIRST 3 ROWS ONLY"),
+        ("WITH a AS (SELECT * FROM b), b AS (SELECT * FROM flights) SELECT * FROM a", "before what reads it"),
+        ("WITH a AS (SELECT * FROM a) SELECT * FROM a", "WITH RECURSIVE"),
+        ("MERGE INTO flights USING planes ON 1 = 1", "a query is a SELECT"),
+        ("EXPLAIN SELECT delay FROM flights", "%argus explain NAME"),
+        ("SHOW TABLES", "%argus streams"),
+        ("SELECT ‘late’ FROM flights", "write 'late'"),
+        ("SELECT CASE delay WHEN > 3 THEN 1 END FROM flights", "CASE WHEN a > 3 THEN"),
         ("SELECT UPPER(SPLIT(carrier)) FROM flights", "write split(str, regex, limit)"),
         ("SELECT UPPER(delay + ) FROM flights", "write a column or a value there"),
         ("SELECT UPPER(carrier, 3) FROM flights", "write upper(str)"),
@@ -226,6 +244,8 @@ def test_a_clash_names_both_types(text, said):
         ("results q -o 9x", "is the name of a variable, not '9x'", "%argus help results"),
         ("snapshot", "required: FILE", "%argus help snapshot"),
         ("help strem", "no help on strem", "did you mean stream?"),
+        ("stream f f.csv --separator ;", "--separator is not understood", "did you mean --sep?"),
+        ("stream f my file.csv", "file.csv is not understood", 'what has blanks stands in quotes: "… file.csv"'),
     ],
 )
 def test_a_line_says_what_is_meant(line, said, tried):
@@ -245,3 +265,17 @@ def test_words_that_are_several():
 
 def test_there_are_eighty():
     assert len(TEXTS) + len(LINES) + 19 >= 80
+
+
+@pytest.mark.parametrize("line", ["costs nothing", "back 2 1"])
+def test_a_word_too_many_is_no_text_with_blanks(line):
+    name, _, rest = line.partition(" ")
+    with pytest.raises(MagicError) as caught:
+        find_command(name).parse(rest)
+    assert caught.value.hint == f"%argus help {name}"
+
+
+def test_what_the_parser_takes_for_a_command_is_said_once(caplog):
+    with pytest.raises(SqlError):
+        bind("SHOW TABLES", "spark", SCHEMA)
+    assert caplog.records == []

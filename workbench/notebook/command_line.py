@@ -197,17 +197,25 @@ class Parser(argparse.ArgumentParser):
         parse = self.parse_known_args if takes_rest else self.parse_known_intermixed_args
         arguments, unknown = parse(words)
         if unknown:
-            self.refuse(unknown[0])
+            at = words.index(unknown[0]) if unknown[0] in words else 0
+            self.refuse(unknown[0], words[at - 1] if at else "")
         return arguments
 
-    def refuse(self, word: str) -> NoReturn:
-        """Raise for an unknown word, with the option nearest to it, or those that there are where they are few."""
+    def refuse(self, word: str, before: str = "") -> NoReturn:
+        """Raise for an unknown word, with the option nearest to it, or those that there are where they are few.
+
+        Args:
+            word: the unknown one.
+            before: the word before it, with which it may be one value.
+        """
         options = {flag.lstrip("-"): flag for flag in self._option_string_actions}
         near = nearest(word.lstrip("-"), options, shown=options.__getitem__) if word.startswith("-") else None
+        begun = (f"did you mean {flag}?" for name, flag in options.items() if len(name) > 1 and word.startswith(flag))
+        near = near or next(begun, None)
         listed = ", ".join(options.values()) if word.startswith("-") and 0 < len(options) <= _FEW_OPTIONS else ""
         several = (
             ""
-            if word.startswith("-") or self._name.startswith("%")
+            if not before or word.startswith("-") or self._name.startswith("%") or (before + word).isdecimal()
             else f'what has blanks stands in quotes: "… {word}"; {self._help}'
         )
         self.error(f"{word} is not understood", near or (listed and f"it has {listed}; {self._help}") or several)

@@ -185,4 +185,5 @@ def _as(at: object, kind: Kind, name: str) -> Value:
             return given
         case dt.date(), Kind.TIMESTAMP:
             return dt.datetime.combine(given, dt.time())
-    raise QueryError(f"{shown(at)} is no instant of {name}, which are {kind.value}s", hint="windows() lists them")
+    hint = f"windows() lists them; %argus results {name} --batch 3 is its answer after a batch"
+    raise QueryError(f"{shown(at)} is no instant of {name}, which are {kind.value}s", hint=hint)

@@ -318,7 +318,9 @@ def _some_fit(
         misfit = first.reason.partition(": ")[0]
         column = misfit if stored_name(misfit) in types else display_name(next(iter(types), "fee"))
         hint = f"say what the columns are: {_declare(column, 'string')}"
-        raise StreamError(message, hint="--sep says what separates values" if "fields instead" in message else hint)
+        hint = "--sep says what separates values" if "fields instead" in message else hint
+        encoding = "--encoding cp1252, or what it is, says how its texts are written"
+        raise StreamError(message, hint=encoding if "not UTF-8" in message else hint)
 
 
 def _declare(column: str, type_: str) -> str:

@@ -121,5 +121,6 @@ def find_target(word: str, variables: Mapping[str, Any]) -> Any:
 
 def _check_there(session: Session, name: str) -> None:
     if name not in session.sinks:
-        hint = nearest(name, session.sinks) or f"%argus sink {name} FOLDER adds one; %argus streams lists them"
+        near = None if name in session.queries else nearest(name, session.sinks)
+        hint = near or f"%argus sink {name} FOLDER adds one; %argus streams lists them"
         raise MagicError(f"there is no sink {name}", hint=hint)

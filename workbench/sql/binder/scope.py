@@ -142,8 +142,8 @@ class Scope:
         if self.outer is not None and self.outer.has(column):
             return self.outer.resolve(column)
         known = [*dict(self.columns), *self.aliases]
-        if self._compared_with_text(column):
-            text = column.name.strip("‘’“”´`")
+        text = column.name.strip("‘’“”´`")
+        if self._compared_with_text(column) or text != column.name:
             raise self.source.error(f"unknown column {column.name}", column, f"if it is a text, write '{text}'")
         listed = f"there are {_listed(known)}" if known else "FROM says which stream has it"
         if meant := similar_key_words(name):

@@ -14,7 +14,7 @@ from workbench.sql.binder.protocols import outside_subqueries
 from workbench.sql.binder.scope import Scope
 from workbench.sql.binder.window_functions import bind_part, is_window_call
 from workbench.sql.functions.calls import call
-from workbench.sql.functions.reading import ExpressionBinder, reads
+from workbench.sql.functions.reading import PATTERN_HINT, ExpressionBinder, reads
 from workbench.sql.functions.structs import column_before_field, field, fields
 
 
@@ -140,7 +140,7 @@ def _named_by(columns: exp.Columns, scope: Scope) -> list[tuple[str, exp.Expr]]:
             try:
                 pattern = re.compile(given.name)
             except re.error as error:
-                raise scope.source.error(f"not a regular expression: {error}", given) from None
+                raise scope.source.error(f"not a regular expression: {error}", given, PATTERN_HINT) from None
             return [(name, _column(name)) for name in known if pattern.search(name)]
         case exp.Array() if all(isinstance(node, exp.Literal) and node.is_string for node in given.expressions):
             return [(node.name.lower(), _column(node.name.lower())) for node in given.expressions]

@@ -20,7 +20,7 @@ from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, DataType, array_of, struct_of
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import Function, function
-from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call
+from workbench.sql.functions.reading import PATTERN_HINT, ExpressionBinder, reads, reads_call
 from workbench.sql.syntax.dialects import ONLY_DUCKDB
 
 _TEXTS = array_of(STRING)
@@ -134,7 +134,7 @@ def _pattern(b: ExpressionBinder, node: exp.Expr, options: exp.Expr | None = Non
         _has_match(pa.array([""]), pattern)
     except pa.ArrowInvalid as error:
         reason = str(error).partition(": ")[2] or str(error)
-        raise b.source.error(f"not a regular expression: {reason}", node) from None
+        raise b.source.error(f"not a regular expression: {reason}", node, PATTERN_HINT) from None
     return pattern
 
 

@@ -61,7 +61,8 @@ def _date_arithmetic(operator: str, date: Expression, other: Expression) -> tupl
     if operator == "-" and other.type.kind in (Kind.DATE, Kind.STRING):
         return (date, coerce(other, DATE)), INTEGER
     if other.type.kind is not Kind.INTEGER:
-        raise TypeClash(f"a date {operator} needs whole days, not {other.type}", other)
+        hint = f"as in day {operator} 3, or day {operator} INTERVAL '3' DAY"
+        raise TypeClash(f"a date {operator} needs whole days, not {other.type}", other, hint)
     return (date, other), DATE
 
 

@@ -34,7 +34,7 @@ from workbench.sql.functions.declaration import as_moment
 from workbench.sql.functions.matches import similar
 from workbench.sql.functions.numbers import NUMERIC_QUOTIENT
 from workbench.sql.functions.order_of_parts import placed_sides
-from workbench.sql.functions.reading import QUERIES, ExpressionBinder, reads, reads_name
+from workbench.sql.functions.reading import PATTERN_HINT, QUERIES, ExpressionBinder, reads, reads_name
 from workbench.sql.functions.results import computed, in_doubles
 from workbench.sql.functions.structs import fields
 from workbench.sql.functions.times import interval_arithmetic
@@ -344,7 +344,7 @@ def _matches(
             try:
                 re.compile(canonical)
             except re.error as error:
-                raise b.source.error(f"not a regular expression: {error}", node) from None
+                raise b.source.error(f"not a regular expression: {error}", node, PATTERN_HINT) from None
         else:
             canonical = _like_pattern(b, canonical, escape, node)
         test = call(name, value, Constant(canonical, STRING))
@@ -403,7 +403,7 @@ def escaped_like(b: ExpressionBinder, node: exp.Escape) -> Expression:
     if b.rules.escapes_any_sign and isinstance(escape, exp.Null):
         return Constant(None, BOOLEAN)
     if not isinstance(escape, exp.Literal) or len(escape.this) not in lengths:
-        b.source.refuse("this ESCAPE", node)
+        b.source.refuse("this ESCAPE", node, "it is one sign, as in ESCAPE '!'")
     if isinstance(inner, exp.SimilarTo) and b.dialect in ONLY_POSTGRES:
         found = similar(b, inner, escape.this)
     elif isinstance(inner, exp.Like | exp.ILike):

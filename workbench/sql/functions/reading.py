@@ -22,6 +22,8 @@ from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import EVERYWHERE, Function
 from workbench.sql.syntax.source_text import SourceText
 
+PATTERN_HINT = r"a sign that means something in patterns is itself behind a backslash: \\( is ("
+"""What to try where a regular expression cannot be read."""
 QUERIES = (exp.Select, exp.SetOperation, exp.Subquery)
 
 

@@ -18,7 +18,7 @@ from workbench.sql.functions.arrays import postgres
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import COMPARED, EVERYWHERE, Render, called, each, function, of_nodes, typed
 from workbench.sql.functions.matches import part_by_pattern
-from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name, text_in_spark
+from workbench.sql.functions.reading import PATTERN_HINT, ExpressionBinder, reads, reads_name, text_in_spark
 from workbench.sql.functions.results import as_text
 from workbench.sql.functions.texts_of_postgres import part_between
 from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
@@ -261,7 +261,7 @@ def regular_expression(b: ExpressionBinder, node: exp.Expr) -> Expression:
     try:
         groups = re.compile(pattern.value).groups
     except re.error as error:
-        raise b.source.error(f"not a regular expression: {error}", node.expression) from None
+        raise b.source.error(f"not a regular expression: {error}", node.expression, PATTERN_HINT) from None
     arguments = [b.bind(node.this), pattern]
     if name in ("regexp_extract", "regexp_extract_all"):
         group = b.bind(node.args["group"]) if node.args.get("group") is not None else _ONE

@@ -100,10 +100,18 @@ def _bare_pattern(statement: Sequence[Token], at: int) -> str | None:
     return None
 
 
+def _compared_case(statement: Sequence[Token], at: int) -> str | None:
+    """``CASE a WHEN > 3``."""
+    if _word(statement, at) == "THEN" and _word(statement, at - 3) == "WHEN":
+        return "a comparison is whole behind WHEN, and nothing stands behind CASE: CASE WHEN a > 3 THEN …"
+    return None
+
+
 def _word(statement: Sequence[Token], at: int) -> str | None:
     return statement[at].text.upper() if 0 <= at < len(statement) else None
 
 
 _FORMS: tuple[Callable[[Sequence[Token], int], str | None], ...] = (
     _top, _decimal_comma, _bare_interval, _named_query, _closed_too_often, _arrow, _sign, _between, _bare_pattern,
+    _compared_case,
 )  # fmt: skip

@@ -5,6 +5,7 @@ No optimizer of sqlglot is used: several of its rewrites are not exact under NUL
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,6 +26,13 @@ from workbench.sql.syntax.sql_functions import SqlFunction, inlined, is_function
 from workbench.sql.syntax.syntax_errors import dropped_argument, refuse_gaps, stumbled, syntax_error
 from workbench.sql.syntax.window_clause import WindowClause, split_statements
 
+logging.getLogger("sqlglot").setLevel(logging.ERROR)  # what it takes for a command is refused below, in our words
+_LISTS = "%argus queries and %argus streams list what there is"
+_ASKED = {
+    "EXPLAIN": "%argus explain NAME says how a query is computed, and %%argus NAME --dry-run what one would be",
+    **dict.fromkeys(("SHOW", "DESCRIBE", "DESC"), _LISTS),
+}
+"""What answers statements that ask no rows of streams."""
 _QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values, exp.Pivot)
 
 
@@ -117,7 +125,7 @@ def _statement(tree: exp.Expr, clause: WindowClause | None, source: SourceText) 
     if not isinstance(tree, exp.Create) or tree.kind != "VIEW":
         word = str(tree.this).split()[0].upper() if isinstance(tree, exp.Command) else tree.key.upper()
         what = f"{word} {tree.kind}" if isinstance(tree, exp.Create) else word
-        hint = "a query is a SELECT, with views by CREATE VIEW"
+        hint = _ASKED.get(word, "a query is a SELECT, with views by CREATE VIEW")
         place = source.keyword(word)
         if place["position"] is None:
             raise SqlError("this is no query", **source.of(tree), hint=hint)

@@ -52,6 +52,9 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
                    ^^^^
         hint: did you mean FROM?
     """
+    if statement and statement[0].token_type is TokenType.MERGE:
+        raise UnsupportedError("MERGE is not supported", **source.span(statement[0].start, statement[0].end + 1),
+                               hint="a query is a SELECT, with views by CREATE VIEW")  # fmt: skip
     details = error.errors[0] if error.errors else {}
     line_and_column = (details.get("line"), details.get("col"))
     at = next((i for i, token in enumerate(statement) if (token.line, token.col) == line_and_column), None)
@@ -89,7 +92,7 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
     elif description.startswith("Required") and token.token_type is TokenType.R_PAREN:
         trunc = "TRUNC takes a date and a unit, as in TRUNC(d, 'MM'); of numbers there are FLOOR and CEIL"
         what = trunc if "DateTrunc" in description else "write a column or a value there, as in UPPER(name)"
-        called = None if _OF_OPERATORS in description else _called(statement[:at])
+        called = None if what is trunc or _OF_OPERATORS in description else _called(statement[:at])
         if called is not None:  # whoever knows functions hints how it is called
             return SqlError(f"{called.text.upper()} takes more arguments", **source.span(called.start, token.end + 1),
                             hint=what)  # fmt: skip
@@ -160,7 +163,9 @@ def refuse_gaps(source: SourceText, statement: Sequence[Token]) -> None:
         if _is_passed_over(before, word, after, source.dialect):
             quoted = exp.to_identifier(word.text, quoted=True).sql(source.dialect)
             what = f"nothing that {word.text.upper()} belongs to stands after it"
-            raise _error_at(word, what, source, f"a column that is called so stands in quotes: {quoted}")
+            counted = word.token_type is TokenType.FETCH and after is not None and after.token_type is TokenType.NUMBER
+            hint = f"a column that is called so stands in quotes: {quoted}"
+            raise _error_at(word, what, source, f"as in FETCH FIRST {after.text} ROWS ONLY" if counted else hint)
         if source.rules.exports_state and word.text.upper() == "EXPORT_STATE":
             what = "EXPORT_STATE is not supported"
             raise UnsupportedError(what, **source.span(word.start, word.end + 1), hint="leave it out: it is no alias")

@@ -68,8 +68,21 @@ def relation_of(
     if "/" in name or name.lower().endswith((".parquet", ".csv", ".json", ".jsonl", ".gz")):
         hint = f"a file is read as a stream or table first, as in %argus stream NAME {name}"
         raise source.error(f"unknown stream {name}", table, hint)
-    hint = nearest(name, known) or (f"there are {', '.join(known[:8])}" if known else NO_STREAM_HINT)
+    hint = _of_with(table) or nearest(name, known) or (f"there are {', '.join(known[:8])}" if known else NO_STREAM_HINT)
     raise source.error(f"unknown stream {name}", table, hint)
+
+
+def _of_with(table: exp.Table) -> str | None:
+    """A hint for the name of a query in WITH that is not known yet; ``None`` where no WITH around it has the name."""
+    around = table
+    while (around := around.parent) is not None:
+        named = around.args.get("with_") or around.args.get("with")
+        for query in named.expressions if isinstance(named, exp.With) else ():
+            if query.alias.lower() == table.name.lower():
+                own = table.find_ancestor(exp.CTE)
+                reads_itself = own is not None and own.alias.lower() == table.name.lower()
+                return "WITH RECURSIVE lets it read itself" if reads_itself else "put it before what reads it in WITH"
+    return None
 
 
 def _lower_columns(query: LogicalQuery) -> NamedColumns:

@@ -232,7 +232,8 @@ class Analytics:
         if start is None and end is None and not exclude:
             return None
         if start is not None and end is not None and start.unit == end.unit and float(start.by) > float(end.by):
-            raise b.source.error("this frame starts after it ends", window.this)
+            hint = "as in ROWS BETWEEN 3 PRECEDING AND 1 FOLLOWING"
+            raise b.source.error("this frame starts after it ends", window.this, hint)
         if unit != "rows" and not keys and any(e is not None and float(e.by) != 0 for e in (start, end)):
             raise b.source.error(f"{unit.upper()} needs ORDER BY", window.this)
         frame = Frame(unit, start, end, exclude)
@@ -369,7 +370,8 @@ class Analytics:
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or (least is not None and value < least):
             least_one = "" if least is None else f", {least} or more"
-            raise b.source.error(f"{function} takes a constant whole number{least_one}", node)
+            what = f"{function} takes a constant whole number{least_one}"
+            raise b.source.error(what, node, "write the number itself, as 3")
         return Constant(value, INTEGER)
 
     def _offset(self, node: exp.Expr, function: str, least: int, b: ExpressionBinder) -> Expression:
