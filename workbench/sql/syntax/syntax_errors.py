@@ -93,7 +93,7 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
         trunc = "TRUNC takes a date and a unit, as in TRUNC(d, 'MM'); of numbers there are FLOOR and CEIL"
         what = trunc if "DateTrunc" in description else "write a column or a value there, as in UPPER(name)"
         called = None if what is trunc or _OF_OPERATORS in description else _called(statement[:at])
-        if called is not None:  # whoever knows functions hints how it is called
+        if called is not None:  # the binder, which knows functions, hints how it is called
             return SqlError(f"{called.text.upper()} takes more arguments", **source.span(called.start, token.end + 1),
                             hint=what)  # fmt: skip
         return _error_at(token, "something is missing before )", source, what)
