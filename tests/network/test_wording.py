@@ -8,7 +8,7 @@ from workbench.explain.describe import NetworkView
 from workbench.explain.explanation import ExplanationView, headline
 from workbench.network.network import Network
 from workbench.sharing.planner import Planner
-from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, TIMESTAMP
+from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, array_of
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.schema import Schema
 
@@ -79,3 +79,24 @@ def test_a_stream_is_no_shared_work() -> None:
     assert headline(explained["by_carrier"]) == "by_carrier: nothing shared, 1 node new"
     assert headline(explained["late_jfk"]) == "late_jfk: 1 of 2 nodes shared with late, 1 new"
     assert headline(explained["all_of_it"]) == "all_of_it: reads its stream as it is, with no node of its own"
+
+
+def test_elements_of_an_array_are_exploded_and_not_looked_up() -> None:
+    legs = (("flight", INTEGER), ("way", array_of(STRING)))
+    schema = Schema(streams={"legs": legs})
+    long = "SELECT flight, airport FROM legs LATERAL VIEW EXPLODE(way) e AS airport WHERE airport > 'J'"
+    short = "SELECT flight, p FROM legs LATERAL VIEW POSEXPLODE(ARRAY(flight, 2, 3)) e AS p, v WHERE v > 3 AND p < 2"
+    for name, sql in (("long", long), ("short", short)):
+        network = Planner().register(Network(), name, bind(sql, "spark", schema).named(name)[name]).network
+        view = NetworkView(network)
+        joined = next(node for node in view.nodes if node.kind == "join")
+        texts = [*joined.label, joined.sql, view.to_text()]
+        assert any("EXPLODE(" in text for text in texts) and not any("ELEMENT_AT" in text for text in texts), texts
+        assert [text for text in joined.label if re.search(r"\bc\d", text)] == []
+
+
+def test_a_column_that_an_expression_names_has_no_other_name() -> None:
+    sql = "SELECT flight % 5 AS q, COUNT(*) FROM flights GROUP BY flight % 5"
+    view = NetworkView(Planner().register(Network(), "q", bind(sql, "spark", SCHEMA).named("q")["q"]).network)
+    (grouped,) = (node for node in view.nodes if node.kind == "aggregate")
+    assert grouped.sql == "SELECT flight % 5, COUNT(*) FROM flights GROUP BY flight % 5"

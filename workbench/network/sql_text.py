@@ -30,6 +30,7 @@ from workbench.sql.algebra.zones import OF_ZONES
 from workbench.sql.functions.calls import NOW
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet, predicate_columns, predicate_expressions
 from workbench.sql.predicates.moved_times import with_interval
+from workbench.sql.predicates.null_safe import equal_sides
 from workbench.sql.windows.bounds import time_and_end
 
 SIDE_NAMES = ("l", "r")
@@ -126,34 +127,13 @@ def predicates_sql(predicates: PredSet, names: Names = bare) -> str:
 
 def predicate_texts(predicates: PredSet, names: Names = bare) -> list[str]:
     """The parts of a conjunction; the two that compare values of which both may be NULL are one."""
-    null_safe = {
-        sides: parts for sides in map(_both_null, predicates) if sides and (parts := _equal(sides, predicates))
-    }
+    null_safe = equal_sides(predicates)
     texts = dict[str, None]()
     for predicate in predicates:
         sides = next((sides for sides, parts in null_safe.items() if predicate in parts), None)
         operands = [_sql(side, names, TEST + 1) for side in sides or ()]
         texts[" IS NOT DISTINCT FROM ".join(operands) or or_pred_sql(predicate, names)] = None
     return [*texts]
-
-
-def _both_null(predicate: ORPred) -> tuple[Expression, Expression] | None:
-    """The sides of a test whether two values are both NULL, or neither."""
-    match predicate.literals:
-        case (Literal(Call("is_null", (left,)), Operator.EQ, Call("is_null", (right,))),):
-            return left, right
-    return None
-
-
-def _equal(sides: tuple[Expression, Expression], predicates: PredSet) -> list[ORPred]:
-    """The tests that two values are equal or both NULL (``null_safe``); empty where there is but one of the two."""
-    both = []
-    for predicate in predicates:
-        match predicate.literals:
-            case (Literal(Call("coalesce", (left, one)), Operator.EQ, Call("coalesce", (right, other))),):
-                if one == other and {left, right} == set(sides):
-                    both.append(predicate)
-    return [*both, *(p for p in predicates if _both_null(p) == sides)] if both else []
 
 
 def or_pred_sql(predicate: ORPred, names: Names = bare) -> str:
@@ -335,4 +315,4 @@ def _constant_sql(constant: Constant) -> str:
 def as_columns(named: Iterable[tuple[Expression | AggregateCall, str]], names: Names) -> str:
     """The list of a SELECT: expressions, each with the name of its column where that differs."""
     parts = ((expression_sql(expression, names), name) for expression, name in named)
-    return ", ".join(sql if sql == name else f"{sql} AS {name}" for sql, name in parts)
+    return ", ".join(sql if name in (sql, f"({sql})") else f"{sql} AS {name}" for sql, name in parts)

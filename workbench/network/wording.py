@@ -8,7 +8,7 @@ the streams that it comes from.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -26,6 +26,7 @@ from workbench.network.sql_text import (
     SIDE_NAMES,
     Names,
     Words,
+    expression_sql,
     function_sql,
     part_sql,
 )
@@ -48,6 +49,7 @@ class _Origin:
         path: the sides of self-joins that lead to it, each ``l`` or ``r``.
         joined: whether it has come through a join, above which a name alone does not say whose it is.
         column: the stored name in the stream, if all rows have the value from there.
+        is_place: whether it is the place of an element in an array: one of the numbers from 1.
     """
 
     text: str
@@ -55,6 +57,7 @@ class _Origin:
     path: tuple[str, ...] = ()
     joined: bool = False
     column: str = ""
+    is_place: bool = False
 
     @property
     def within(self) -> str:
@@ -65,6 +68,32 @@ class _Origin:
     def shown(self) -> str:
         """The column in any other node."""
         return f"{quoted(self.stream)}.{self.text}" if self.joined and self.stream and not self.path else self.within
+
+
+_PLACE = _Origin("place", is_place=True)
+"""The place of an element, which no text names."""
+
+
+def _are_counted(values: Sequence[Expression]) -> bool:
+    """Whether the rows of a union are the numbers from 1, as places are, or steps from 0 that are added to such."""
+    found = sorted(v.value for v in values if isinstance(v, Constant) and type(v.value) is int)
+    if len(found) < len(values) or len(found) < 2:
+        return False
+    first, step = found[0], found[1] - found[0]
+    return (first == 0 or first == step == 1) and found == [*range(first, first + step * len(found), step)]
+
+
+def _are_places(expression: Expression, origin_of: Callable[[Column], _Origin]) -> bool:
+    read = columns(expression)
+    return bool(read) and all(origin_of(column).is_place for column in read)
+
+
+def _exploded(part: Column | Call, origin_of: Callable[[Column], _Origin]) -> Expression | None:
+    """The array of which a call has the elements, one in each row; ``None`` for another call."""
+    match part:
+        case Call("element_at", (array, place)) if _are_places(place, origin_of):
+            return array
+    return None
 
 
 class Wording(Words):
@@ -117,8 +146,13 @@ class Wording(Words):
     def sides(self, roots: tuple[NodeId, NodeId]) -> Names:
         """The columns of the two inputs of a join: names in a stream after the name of their side."""
 
+        def origin_of(column: Column) -> _Origin:
+            return self._origin(roots[column.source], column.name)
+
         def name(part: Column | Call) -> str:
-            origin = self._origin_of(part, lambda column: self._origin(roots[column.source], column.name))
+            if (array := _exploded(part, origin_of)) is not None:
+                return f"EXPLODE({expression_sql(array, name)})"
+            origin = self._origin_of(part, origin_of)
             if origin is None:
                 return ""
             (side,) = {column.source for column in columns(part)}
@@ -127,7 +161,12 @@ class Wording(Words):
         return name
 
     def _column(self, id_: NodeId, part: Column | Call) -> str:
-        origin = self._origin_of(part, lambda column: self._origin(id_, column.name))
+        def origin_of(column: Column) -> _Origin:
+            return self._origin(id_, column.name)
+
+        if (array := _exploded(part, origin_of)) is not None:
+            return f"EXPLODE({expression_sql(array, self.columns(id_))})"
+        origin = self._origin_of(part, origin_of)
         return "" if origin is None else origin.shown
 
     def _origin_of(self, part: Expression | AggregateCall, origin_of: Callable[[Column], _Origin]) -> _Origin | None:
@@ -167,15 +206,20 @@ class Wording(Words):
                 return self._origin(node.read.root, name)
 
     def _computing(self, root: NodeId, expression: Expression | AggregateCall) -> _Origin:
+        if isinstance(expression, Call) and _are_places(expression, lambda column: self._origin(root, column.name)):
+            return _PLACE
         known = self._origin_of(expression, lambda column: self._origin(root, column.name))
         return _Origin(part_sql(expression, self.columns(root))) if known is None else known
 
     def _of_first_branch(self, operation: SetOperation) -> Mapping[str, _Origin]:
         """What a set operator's columns are called in its first branch; a constant says nothing of other branches."""
         first = operation.branches[0]
+        of_branches = zip(*(branch.values for branch in operation.branches), strict=True)
         origins = [
-            _Origin(name) if isinstance(value, Constant) else self._computing(first.read.root, value)
-            for name, value in zip(operation.types, first.values, strict=True)
+            (_PLACE if _are_counted(values) else _Origin(name))
+            if isinstance(values[0], Constant)
+            else self._computing(first.read.root, values[0])
+            for name, values in zip(operation.types, of_branches, strict=True)
         ]
         texts = [origin.text for origin in origins]
         short = (replace(o, path=(), joined=False) if texts.count(o.text) == 1 else o for o in origins)

@@ -9,7 +9,7 @@ from workbench.sql.algebra.coercion import empty_array
 from workbench.sql.algebra.expressions import Call, Constant, Expression, Value
 from workbench.sql.algebra.types import STRING, DataType, Kind
 from workbench.sql.functions.calls import call
-from workbench.sql.predicates.cnf import PredSet
+from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet
 from workbench.sql.predicates.normal_form import normal_form
 
 
@@ -23,6 +23,30 @@ def equal(left: Expression, right: Expression) -> PredSet:
     return normal_form(
         call("and", same_nulls, call("=", call("coalesce", left, filler), call("coalesce", right, filler)))
     )
+
+
+def equal_sides(predicates: PredSet) -> dict[tuple[Expression, Expression], list[ORPred]]:
+    """What predicates say to be equal, or both NULL (``equal``), each with the predicates that say it."""
+    return {sides: parts for sides in map(_both_null, predicates) if sides and (parts := _equal(sides, predicates))}
+
+
+def _both_null(predicate: ORPred) -> tuple[Expression, Expression] | None:
+    """The sides of a test whether two values are both NULL, or neither."""
+    match predicate.literals:
+        case (Literal(Call("is_null", (left,)), Operator.EQ, Call("is_null", (right,))),):
+            return left, right
+    return None
+
+
+def _equal(sides: tuple[Expression, Expression], predicates: PredSet) -> list[ORPred]:
+    """The tests that two values are equal or both NULL; empty where there is but one of the two."""
+    both = []
+    for predicate in predicates:
+        match predicate.literals:
+            case (Literal(Call("coalesce", (left, one)), Operator.EQ, Call("coalesce", (right, other))),):
+                if one == other and {left, right} == set(sides):
+                    both.append(predicate)
+    return [*both, *(p for p in predicates if _both_null(p) == sides)] if both else []
 
 
 def _filler(type_: DataType) -> Expression:
