@@ -9,14 +9,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
+import nbformat
 import numpy as np
 import pandas as pd
+import psutil
 import pyarrow as pa
 import pytest
 
 pytest.importorskip("playwright", reason="Playwright is not installed")
 
+from browser.lab import lab
 from browser.test_answers import ROWS, Scrolled, scroll, seen
 from browser.widget_page import CHROMIUM, WidgetPage, shown
 from long import rare
@@ -140,3 +144,45 @@ def test_a_chart_of_a_thousand_points() -> None:
             measured.take("a chart of 1,000 points moves", run)
         measured.say()
         assert page.complaints == []
+
+
+CHARTS, SECONDS = 10, 20
+TICKS = f"""
+import numpy as np, pandas as pd
+from workbench.engine.spark.in_process import InProcess
+from workbench.notebook.panel.dashboard_view import DashboardView
+from workbench.notebook.panel.view import Live
+from workbench.session.session import Session
+draw, n = np.random.default_rng(3), 40_000
+ticks = pd.DataFrame({{"at": pd.date_range("2024-01-01", periods=n, freq="s"), "symbol": draw.choice(list("abcd"), n),
+                       "price": draw.normal(100, 5, n).round(2)}})
+session = Session(InProcess())
+session.add_stream("Ticks", ticks, history=15_000, batch=60, time="at")
+session.register_many({{
+    f"q{{k}}": "SELECT DATE_TRUNC('minute', at) AS minute, symbol, AVG(price) AS price FROM Ticks "
+             f"WHERE price > {{80 + k}} GROUP BY DATE_TRUNC('minute', at), symbol"
+    for k in range({CHARTS})
+}})
+session.player.speed = 120.0
+Live(DashboardView(session, session.player, [], 10))
+"""
+
+
+def test_ten_charts_beside_two_batches_a_second(tmp_path: Path) -> None:
+    """The kernel takes less than a tenth of a core for batches and charts together."""
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    nbformat.write(nbformat.v4.new_notebook(metadata=kernel), tmp_path / "ticks.ipynb")
+    with lab(tmp_path / "ticks.ipynb", tmp_path / "lab") as jupyter:
+        jupyter.run_cell(TICKS, 300_000)
+        jupyter.page.wait_for_function(f"() => document.querySelectorAll('.argus-chart svg').length === {CHARTS}")
+        process = psutil.Process(jupyter.ask("__import__('os').getpid()"))
+        jupyter.ask("session.player.play()")
+        time.sleep(5)
+        first, begun, before = jupyter.ask("session.batch"), time.monotonic(), process.cpu_times()
+        time.sleep(SECONDS)
+        spent, after, last = time.monotonic() - begun, process.cpu_times(), jupyter.ask("session.batch")
+        jupyter.ask("session.player.pause()")
+        assert jupyter.ask("session.player.wait(60)")
+    share, batches = (after.user + after.system - before.user - before.system) / spent, (last - first) / spent
+    print(f"\nten charts beside {batches:.1f} batches a second: {share:.1%} of a core in the kernel", end="")
+    assert share < 0.1
