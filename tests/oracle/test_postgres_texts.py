@@ -52,6 +52,8 @@ FORMATS = (
         "FMDDD FMMM FMHH24 FMHH12 FMMI FMSS",
         "yyyymmdd hh24:mi:ss.us",
         '"a ""b" YY/HH',
+        'IYYY-"W"IW-ID',
+        'iyyyiw "IW" HH24MIDD',
     ),
 )
 TIMES = {

@@ -132,7 +132,8 @@ class State:
         drifts = ((name, stream.drifts) for name, stream in self.streams.items())
         members = {name: {drift.name.lower() for drift in some if drift.is_new} for name, some in drifts if some}
         now_of = now, self._after_batch
-        return Schema(columns, *known, times, tables, *now_of, corrected, spelled, self.timezone, members)
+        keys = {name: stream.key for name, stream in self.streams.items()}
+        return Schema(columns, *known, times, tables, *now_of, corrected, spelled, self.timezone, members, keys)
 
     @cached_property
     def view_names(self) -> ViewNames:

@@ -85,6 +85,7 @@ class Schema:
         after_batch: what time it was after a batch; ``None`` for one that was not run.
         spelled: for a stream its columns with capital letters, as the source spells them, by names in lower case.
         members: for a stream those of its rows that are new and no columns so far, in lower case.
+        keys: for a stream stored names of the columns of which no two rows have the same values.
         timezone: the zone in which instants are other times where a text does not say it.
 
     Example:
@@ -104,6 +105,7 @@ class Schema:
     spelled: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     timezone: str = UTC
     members: Mapping[str, Collection[str]] = field(default_factory=dict, compare=False, repr=False)
+    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def stream(self, name: str) -> tuple[str, tuple[tuple[str, DataType], ...]] | None:
         """The stream's own spelling of its name, and its columns."""

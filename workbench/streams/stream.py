@@ -113,6 +113,11 @@ class Stream:
         return self.log.corrections
 
     @property
+    def key(self) -> tuple[str, ...]:
+        """Stored names of the columns of which no two rows have the same values; none: there are no such."""
+        return () if self.corrections is None else self.corrections.key
+
+    @property
     def append_only(self) -> bool:
         """Whether no row is ever taken back."""
         return self.corrections is None

@@ -29,6 +29,7 @@ from workbench.sql.binder.aggregates.aggregation import (
     not_grouped,
     over_grouping,
 )
+from workbench.sql.binder.aggregates.dependent_groups import with_dependent_groups
 from workbench.sql.binder.hardly_meant import warn_of_slips
 from workbench.sql.binder.joins.after_groups import AfterGroups
 from workbench.sql.binder.joins.all_pairs import warn_of_all_pairs
@@ -151,16 +152,9 @@ class SelectBinder:
             scope = self._scope
             if self._source.rules.alias_in_where:
                 scope = replace(scope, aliases=self._aliases())
-            subqueries = self._subqueries_of(self._from, scope)
-            self._bind_conjuncts(
-                where.this,
-                ScalarBinder(scope, self._context.schema, now_at=self._context.now_at, subqueries=subqueries),
-            )
+            self._bind_conjuncts(where.this, scope)
         for node, scope in self._from.later:
-            values = self._subqueries_of(self._from, scope)
-            self._bind_conjuncts(
-                node, ScalarBinder(scope, self._context.schema, now_at=self._context.now_at, subqueries=values)
-            )
+            self._bind_conjuncts(node, scope)
         self._where, window = self._split(conjunction(*self._from.conditions))
         if self._context.outer is None:
             warn_of_all_pairs(self._select, self._from, self._where, self._source)
@@ -172,9 +166,11 @@ class SelectBinder:
                     owners[replace(time, source=i)] = frozenset([relation.stream.lower()])
         self._window = without_trivial_bounds(conjunction(window, *self._from.windows), owners, self._where)
 
-    def _bind_conjuncts(self, condition: exp.Expr, scalar: ScalarBinder) -> None:
+    def _bind_conjuncts(self, condition: exp.Expr, scope: Scope) -> None:
         """Conditions of WHERE, or of ON with subqueries; one that asks for partners is a join."""
-        partners = SubqueryConditions(self._from, self._context, scalar.scope)
+        known, subqueries = self._context.schema, self._subqueries_of(self._from, scope)
+        scalar = ScalarBinder(scope, known, now_at=self._context.now_at, subqueries=subqueries)
+        partners = SubqueryConditions(self._from, self._context, scope)
         for node in conjuncts(condition):
             if not partners.condition(node, scalar):
                 self._from.conditions.append(normal_form(scalar.condition(node)))
@@ -289,6 +285,10 @@ class SelectBinder:
         if self._analytics.calls and (len(self._sets) > 1 or any(map(is_sliding, self._listed))):
             return self._over_all_groups()
         condition = self._having()
+        if len(self._sets) == 1 and self._source.rules.groups_by_key:
+            read = [*(item.expression for item in self._outputs), *([condition[0]] if condition else ())]
+            self._listed = with_dependent_groups(self._listed, read, self._from.inputs, self._context.schema.keys)
+            self._sets = [self._listed]
         blocks = [self._joined_with_subqueries(self._grouped_block(groups, condition)) for groups in self._sets]
         return blocks[0] if len(blocks) == 1 else union_of(blocks)
 

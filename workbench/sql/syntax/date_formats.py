@@ -66,6 +66,8 @@ _WHOLE = {"%T": "%H:%M:%S", "%X": "%H:%M:%S", "%x": "%Y-%m-%d", "%c": "%Y-%m-%d 
 """Elements of duckdb that stand for several."""
 _NUMERIC = re.compile("YYYY|YY|MM|DDD|DD|HH24|HH12|HH|MI|SS|MS|US|FF3|FF6|AM|PM|Q", re.IGNORECASE)
 """Elements of models whose case means nothing."""
+_WORDS = f"{_NUMERIC.pattern}|MONTH|MON|DAY|DY"
+_ANY_CASE = re.IGNORECASE | re.DOTALL
 _RESERVED = "{}[]#"
 """Characters with a meaning of their own in Java."""
 _JAVA = re.compile(r"'(?:[^']|'')*'|([A-Za-z])\1*|.", re.DOTALL)
@@ -101,6 +103,22 @@ def names_zone(pattern: str) -> bool:
         (True, False)
     """
     return any(part[0] in _ZONES for part in _java_parts(pattern))
+
+
+def by_iso_weeks(format_: str) -> list[str]:
+    """The parts of a format model between IYYY, IW and ID, and these.
+
+    Example:
+        >>> by_iso_weeks('IYYY-"W"IW')
+        ['', 'IYYY', '-"W"', 'IW', '']
+    """
+    parts = [""]
+    for word in re.findall(rf'"[^"]*"|IYYY(?!TH)|IDDD|IW(?!TH)|ID(?!TH)|{_WORDS}|.', format_, _ANY_CASE):
+        if word.upper() in ("IYYY", "IW", "ID") and not parts[-1].upper().endswith("FM"):
+            parts += [word, ""]
+        else:
+            parts[-1] += word
+    return parts
 
 
 def to_write(format_: str, rules: Dialect) -> list[WrittenPart]:

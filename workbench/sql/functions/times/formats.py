@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 from typing import TypeVar
@@ -36,6 +36,8 @@ _ELEMENTS = {
     Formats.MODEL: "formats of digits are, such as YYYY-MM-DD HH24:MI:SS",
 }
 """Hints."""
+_OF_WEEKS = {"IYYY": ("ISOYEAR", 4), "IW": ("WEEK", 2), "ID": ("ISODOW", 1)}
+"""Elements of formats, what they are, and of how many digits."""
 
 
 def _read_format(b: ExpressionBinder, node: exp.Expr, format_: exp.Expr, read: Callable[[str, Dialect], T]) -> T:
@@ -60,6 +62,8 @@ def _read_format(b: ExpressionBinder, node: exp.Expr, format_: exp.Expr, read: C
 
 def _written(b: ExpressionBinder, node: exp.Expr, value: Expression, format_: exp.Expr) -> Expression:
     """A time as a text under a format."""
+    if b.rules.iso_weeks and len(parts := date_formats.by_iso_weeks(format_.name)) > 1:
+        return _written_with_weeks(b, node, parts)
     texts: list[Expression] = []
     for piece in _read_format(b, node, format_, date_formats.to_write):
         if not b.rules.names_in_formats and re.search("MMM|E", piece.pattern):
@@ -70,6 +74,20 @@ def _written(b: ExpressionBinder, node: exp.Expr, value: Expression, format_: ex
         if piece.case:
             text = call(piece.case, text)
         texts.append(call("rpad", text, Constant(piece.width, INTEGER), Constant(" ", STRING)) if piece.width else text)
+    return reduce(lambda left, right: call("||", left, right), texts)
+
+
+def _written_with_weeks(b: ExpressionBinder, node: exp.Expr, parts: Sequence[str]) -> Expression:
+    """A time under a format whose every second part is an element of weeks, which Java has none of."""
+    texts: list[Expression] = []
+    for place, part in enumerate(parts):
+        if place % 2:
+            unit, width = _OF_WEEKS[part.upper()]
+            number = cast(b.bind(exp.Extract(this=exp.var(unit), expression=unwrapped(node.this).copy())), INTEGER)
+            digits = Constant(width, INTEGER), Constant("0", STRING)
+            texts.append(call("lpad", coercion.as_string(number), *digits))
+        elif part:
+            texts.append(_written(b, node, b.bind(unwrapped(node.this)), exp.Literal.string(part)))
     return reduce(lambda left, right: call("||", left, right), texts)
 
 
