@@ -107,7 +107,6 @@ class Dialect:
         decimal_digits: those of DECIMAL without digits; ``None``: it is refused.
         numeric_keeps_digits: whether DECIMAL without digits keeps those that a number has.
         groups_by_key: whether columns of a table whose key is among the groups are, too.
-        writes_bytes_in_hex: whether ``\\x0aff`` is the text of bytes.
         writes_values: whether the text of a DECIMAL of few digits, of a truth value and of a TIMESTAMP is as in spark.
         remainder_by_zero_is_dividend: whether MOD(x, 0) is x; else NULL.
         greatest_of_null_is_null: whether GREATEST and LEAST are NULL where an argument is; else they pass over it.
@@ -235,7 +234,6 @@ class Dialect:
     decimal_digits: tuple[int, int] | None = None
     numeric_keeps_digits: bool = False
     groups_by_key: bool = False
-    writes_bytes_in_hex: bool = False
     writes_values: bool = False
     remainder_by_zero_is_dividend: bool = False
     greatest_of_null_is_null: bool = False
@@ -388,7 +386,7 @@ _POSTGRES = _dialect(
     "substring_by_pattern has_rows compares_rows numeric_keeps_digits writes_values ranks_ignore_frames "
     "array_of_subquery distinct_arrays_are_sorted level_of_subqueries date_plus_interval_is_time clock_in_intervals "
     "interval_texts isnull_is_operator places_from_one arrays_have_dimensions generates_series at_time_zone iso_weeks "
-    "bucket_of_date_is_time times_begin_again subtracts_times has_binary writes_bytes_in_hex "
+    "bucket_of_date_is_time times_begin_again subtracts_times has_binary "
     "groups_by_key",
     alias_in_order=Preferred.COLUMN,
     alias_in_having=Preferred.COLUMN,

@@ -15,6 +15,7 @@ from workbench.sql.algebra.types import BOOLEAN, DATE, INTEGER, STRING, TIMESTAM
 from workbench.sql.functions.calls import NOW, WITHIN, call
 from workbench.sql.functions.declaration import EVERYWHERE, Arguments, Render, each, function
 from workbench.sql.functions.reading import ExpressionBinder, reads
+from workbench.sql.functions.structs import fields
 
 _NULL = Constant(None, STRING)
 
@@ -154,6 +155,19 @@ def greatest_or_least(b: ExpressionBinder, node: exp.Greatest | exp.Least) -> Ex
     if not b.rules.greatest_of_null_is_null:
         return result
     return call("case", call("or", *(call("is_null", p) for p in parts)), _NULL, result)
+
+
+def null_test(b: ExpressionBinder, node: exp.Is) -> Expression:
+    """IS [NOT] NULL; in postgres a row is NULL where all its values are, and IS NOT NULL where none is."""
+    row, negated = node.this.unnest(), bool(node.args.get("negate"))
+    if isinstance(row, exp.Tuple) and b.rules.has_rows:
+        tests = [call("is_null", b.bind(value)) for value in row.expressions]
+    else:
+        value = b.bind(node.this)
+        parts = [part for _, part in fields(value)] if b.rules.has_rows else []
+        tests = [call("is_null", part) for part in parts or [value]]
+    whole = tests[0] if len(tests) == 1 else call("or" if negated else "and", *tests)
+    return call("not", whole) if negated else whole
 
 
 DECLARED = [

@@ -103,7 +103,7 @@ def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
     value = b.bind(node.this)
     if value.type.fields and type_ == STRING and b.rules.has_rows:
         return record_as_text(b, value, node)
-    if type_ == BINARY and b.rules.writes_bytes_in_hex:
+    if type_ == BINARY and b.rules.has_rows:
         return bytes_of_text(value)
     if value.type.json and type_ != STRING:
         if not b.rules.json_keys_as_they_are:

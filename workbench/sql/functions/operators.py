@@ -30,13 +30,13 @@ from workbench.sql.dialects import Quotient
 from workbench.sql.functions import jsonb_of_postgres
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.collation import refuse_other_order
+from workbench.sql.functions.conditions import null_test
 from workbench.sql.functions.declaration import as_moment
 from workbench.sql.functions.matches import similar
 from workbench.sql.functions.numbers import NUMERIC_QUOTIENT
 from workbench.sql.functions.order_of_parts import placed_sides
 from workbench.sql.functions.reading import PATTERN_HINT, QUERIES, ExpressionBinder, reads, reads_name
 from workbench.sql.functions.results import computed, in_doubles
-from workbench.sql.functions.structs import fields
 from workbench.sql.functions.times import interval_arithmetic
 from workbench.sql.functions.times.intervals import add_interval, interval_parts
 from workbench.sql.syntax.dialects import ONLY_POSTGRES
@@ -185,17 +185,9 @@ def connective(b: ExpressionBinder, node: exp.And | exp.Or) -> Expression:
 @reads(exp.Is, parts="this expression negate")
 def is_test(b: ExpressionBinder, node: exp.Is) -> Expression:
     """IS [NOT] NULL, IS TRUE, IS FALSE; in other tests, and in other dialects, NOT is a node around this one."""
-    if isinstance(node.expression, exp.Null) and isinstance(row := node.this.unnest(), exp.Tuple) and b.rules.has_rows:
-        # IS NOT NULL, too, is of every value.
-        tests = [call("is_null", b.bind(value)) for value in row.expressions]
-        return call("not", call("or", *tests)) if node.args.get("negate") else call("and", *tests)
     if isinstance(node.expression, exp.Null):
-        value = b.bind(node.this)
-        if value.type.fields and b.rules.has_rows:
-            tests = [call("is_null", part) for _, part in fields(value)]
-            return call("not", call("or", *tests)) if node.args.get("negate") else call("and", *tests)
-        test = call("is_null", value)
-    elif isinstance(node.expression, exp.Boolean):
+        return null_test(b, node)
+    if isinstance(node.expression, exp.Boolean):
         test = call("<=>", b.condition(node.this), Constant(bool(node.expression.this), BOOLEAN))
     else:
         b.source.refuse("this IS test", node)

@@ -33,8 +33,8 @@ from workbench.sql.algebra.types import (
     Kind,
     array_of,
     decimal,
-    struct_of,
 )
+from workbench.sql.binder.aggregates.arguments import argument_of
 from workbench.sql.binder.aggregates.ordered import (
     IN_ORDER,
     PLACED,
@@ -51,7 +51,6 @@ from workbench.sql.functions.aggregate_calls import AggregateSyntax, aggregate_n
 from workbench.sql.functions.aggregate_rules import DESCENDING
 from workbench.sql.functions.aggregates import AGGREGATES
 from workbench.sql.functions.calls import call, cast
-from workbench.sql.functions.numeric_casts import double_as_numeric
 from workbench.sql.functions.operators import numeric_quotient, refuse_quotients
 from workbench.sql.functions.order_of_parts import placed
 from workbench.sql.functions.reading import ExpressionBinder
@@ -135,7 +134,7 @@ class Aggregation:
         self, syntax: AggregateSyntax, condition: exp.Expr | None, built_in: bool, b: ExpressionBinder
     ) -> list[Expression]:
         """The bound arguments, NULL where FILTER does not hold."""
-        arguments = [_argument(part, syntax, b) for part in syntax.parts]
+        arguments = [argument_of(part, syntax, b) for part in syntax.parts]
         first = AGGREGATES[syntax.name].unordered if built_in else 0
         if built_in and syntax.name in _EXTREMES and arguments and len(arguments) <= 2:
             by = placed(arguments[-1], b.source)  # the smallest array is that by what is in its order
@@ -238,16 +237,6 @@ class Aggregation:
             raise b.source.error(f"aggregate {user.name}: {error.message}", node, error.hint) from None
 
 
-def _argument(part: exp.Expr, syntax: AggregateSyntax, b: ExpressionBinder) -> Expression:
-    """An argument; of COUNT(DISTINCT (x, y)) in postgres a row, which is no NULL; of variances a DOUBLE as NUMERIC."""
-    if syntax.name in _VARIANCES and (double := double_as_numeric(b, part)) is not None:
-        return double
-    if not (isinstance(part, exp.Tuple) and syntax.name == "count" and syntax.distinct and b.rules.has_rows):
-        return b.bind(part)
-    values = tuple(map(b.bind, part.expressions))
-    return Call("struct", values, struct_of([(f"f{place}", value.type) for place, value in enumerate(values, start=1)]))
-
-
 def _average_in_duckdb(average: Expression) -> Expression:
     """The average of exact numbers as DuckDB computes it: the sum of the digits by their number and scale, as DOUBLE.
 
@@ -328,7 +317,6 @@ def _share(share: Expression | None, syntax: AggregateSyntax, source: SourceText
     return Constant(shortest, decimal(scale + 1, scale))
 
 
-_VARIANCES = ("var_pop", "var_samp", "stddev_pop", "stddev_samp")
 _EXTREMES = ("min", "max", "min_by", "max_by")
 _SHARES = ("percentile", "percentile_disc", "approx_percentile")
 _WITH_SHARE = "as in PERCENTILE(amount, 0.9), or PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY amount): 90 percent"
