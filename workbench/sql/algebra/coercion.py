@@ -326,9 +326,10 @@ def unify(arguments: Sequence[Expression]) -> tuple[tuple[Expression, ...], Data
     """
     arguments = with_typed_texts(arguments)
     typed = [a for a in arguments if not is_untyped(a)] or [a for a in arguments if not is_null(a)]
-    if not typed:
+    nulls = [a for a in arguments if is_null(a) and (a.type.numeric or a.type.temporal)]
+    if not typed and not nulls:
         return tuple(arguments), arguments[0].type
-    lead = next((a for a in typed if not isinstance(a, Constant)), typed[0])
+    lead = next((a for a in typed if not isinstance(a, Constant)), (typed or nulls)[0])
     target = lead.type
     for argument in typed:
         common = common_type(target, argument.type)
@@ -337,6 +338,8 @@ def unify(arguments: Sequence[Expression]) -> tuple[tuple[Expression, ...], Data
         if common is None:
             raise _no_common_type(target, argument)
         target = common
+    for null in nulls:  # CAST(NULL AS DOUBLE) makes a DOUBLE of an INTEGER beside it
+        target = common_type(target, null.type) or target
     return tuple(_widened(a, target) for a in arguments), target
 
 

@@ -30,7 +30,7 @@ _NEGATED_EXACTLY = 34
 
 def _arithmetic(operator: str) -> TypeRule:
     def rule(arguments: Arguments) -> tuple[Arguments, DataType]:
-        left, right = (coerce(a, INTEGER) if coercion.is_null(a) else a for a in arguments)
+        left, right = map(_number_of_null, arguments)
         if DOUBLE in (left.type, right.type):
             left, right = (double_of_text(a) or a for a in (left, right))
         if Kind.DATE not in (left.type.kind, right.type.kind):
@@ -57,6 +57,12 @@ def _arithmetic(operator: str) -> TypeRule:
     return rule
 
 
+def _number_of_null(argument: Expression) -> Expression:
+    """NULL that is of no type, or of one that does not count, as an integer; other arguments as they are."""
+    counts = argument.type.numeric or argument.type.kind is Kind.DATE
+    return argument if counts or not coercion.is_null(argument) else coerce(argument, INTEGER)
+
+
 def _date_arithmetic(operator: str, date: Expression, other: Expression) -> tuple[Arguments, DataType]:
     if operator == "-" and other.type.kind in (Kind.DATE, Kind.STRING):
         return (date, coerce(other, DATE)), INTEGER
@@ -68,7 +74,7 @@ def _date_arithmetic(operator: str, date: Expression, other: Expression) -> tupl
 
 def _numeric(result: Callable[[Expression, Arguments], DataType]) -> TypeRule:
     def rule(arguments: Arguments) -> tuple[Arguments, DataType]:
-        first = coerce(arguments[0], INTEGER) if coercion.is_null(arguments[0]) else arguments[0]
+        first = _number_of_null(arguments[0])
         first = typed_text(first, [DOUBLE]) or first
         if not first.type.numeric:
             raise TypeClash(f"a number is needed, not {first.type}", first)

@@ -2,8 +2,8 @@
 
 sqlglot turns a call into a node by a builder, one for each name, and some builders pass over arguments: the third of
 ``mod(a, b, c)``, the second of ``collect_list(a, b)``. Here a builder is asked whether the node depends on each. Some
-calls have a parser of their own instead; of these every argument that names something must have left a name, and every
-one that is a constant must be there.
+calls have a parser of their own instead; of these every argument that names something must have left a name, or all of
+its constants, and every one that is a constant must be there.
 """
 
 from __future__ import annotations
@@ -154,10 +154,14 @@ class _Refusing:
             nodes = list(node.walk())
             found = {n.meta["start"] for n in nodes if "start" in n.meta}
             constants = Counter(map(_constant, nodes))
+            left = constants.copy()
             for place, argument in enumerate(_arguments(_unwrapped(self._tokens[start : self._index]))):
                 names = [] if _has_grammar(argument) else _names(argument)
-                if names and not found.intersection(token.start for token in names):
+                texts = Counter(token.text.upper() for token in argument if token.token_type in _CONSTANTS)
+                is_read = texts <= left if texts else False  # its names may be words of grammar, as in (INTERVAL 1 DAY)
+                if names and not is_read and not found.intersection(token.start for token in names):
                     raise DroppedArgumentError(name, place, names[0])
+                left.subtract(texts)
                 if len(argument) == 1 and argument[0].token_type in _CONSTANTS and not name.startswith(_OF_PATHS):
                     constant = argument[0].text.upper()
                     constants[constant] -= 1
