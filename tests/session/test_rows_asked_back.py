@@ -22,14 +22,15 @@ SHAPES = {
     "except": "SELECT id, k FROM t EXCEPT SELECT id, k FROM t WHERE x < 0.5",
     "of_groups": "WITH q AS (SELECT k, COUNT(*) AS n FROM t GROUP BY k UNION ALL SELECT k, v FROM u) "
                  "SELECT k, n FROM q WHERE n > 2",
+    "groups_of_outer_values": "SELECT t.id, (SELECT MAX(v.x) FROM t v WHERE v.h = t.h AND v.k > t.k) AS m FROM t",
     "partition_shown": "SELECT k, id, SUM(x) OVER (PARTITION BY k) AS s FROM t",
     "partition_not_shown": "SELECT id, SUM(x) OVER (PARTITION BY k ORDER BY id) AS s FROM t",
     "two_partitions": "SELECT id, COUNT(*) OVER (PARTITION BY k) AS a, MAX(x) OVER (PARTITION BY h) AS b FROM t",
     "first_of_partition": "SELECT id, x FROM t QUALIFY ROW_NUMBER() OVER (PARTITION BY k ORDER BY x DESC, id) = 1",
     "rank_of_groups": "SELECT k, RANK() OVER (PARTITION BY g ORDER BY COUNT(*) DESC) AS r FROM t GROUP BY k, g",
 }  # fmt: skip
-MOST = {"rank_of_groups": ROWS // 10}
-"""Of these the partition itself has many rows."""
+MOST = {"rank_of_groups": ROWS // 10, "groups_of_outer_values": ROWS + ROWS // 40}
+"""Of these the partition itself has many rows, or a stream is joined with few keys."""
 
 
 @pytest.fixture(scope="module")

@@ -37,6 +37,7 @@ from workbench.sql.provenance import (
     only_stream,
     picked,
     possible_partitions,
+    renamed,
     searched_branches,
     step_back,
 )
@@ -188,6 +189,8 @@ class _Search:
             case Block() as block if (pick := picked(block, known.stage, len(known.columns))) is not None:
                 stage, places = pick
                 self._add(_Known(block, stage, known.rows, [known.columns[place] for place in places]))
+            case Block() as block if (named := renamed(block, known.stage, len(known.columns))) is not None:
+                self._add(replace(known, part=block.inputs[0], columns=[known.columns[place] for place in named]))
             case Block() as block if known.stream and is_whole(block, known.stage, len(known.columns)):
                 self._add(_Known(known.stream, Stage.ROWS, 1, []))
             case part:

@@ -129,6 +129,20 @@ def picked(block: Block, stage: Stage, width: int) -> tuple[Stage, tuple[int, ..
     return (next_, tuple(map(known.index, wanted))) if set(wanted) <= set(known) else None
 
 
+def renamed(block: Block, stage: Stage, width: int) -> tuple[int, ...] | None:
+    """Which of the known columns of a block are the first of its only input, where its rows are those of the input.
+
+    ``None``: it does more than name columns, or shows others than the first. The arguments are those of ``picked``.
+    """
+    if stage is not Stage.ROWS or not block.is_plain or block.where != TRUE or block.window != TRUE:
+        return None
+    if len(block.inputs) != 1 or isinstance(block.inputs[0], StreamInput):
+        return None
+    shown = [output.expression for output in block.outputs[:width]]
+    first = _columns_of(block.inputs[0], 0)[: len(shown)]
+    return tuple(map(shown.index, first)) if len(first) == len(shown) and {*first} == {*shown} else None
+
+
 def only_stream(block: Block, stage: Stage) -> StreamInput | None:
     """The stream that a block reads, and nothing else, if the next step leads from it to its inputs' rows."""
     (first, *others) = block.inputs or (None,)
