@@ -163,9 +163,10 @@ def refuse_gaps(source: SourceText, statement: Sequence[Token]) -> None:
         if _is_passed_over(before, word, after, source.dialect):
             quoted = exp.to_identifier(word.text, quoted=True).sql(source.dialect)
             what = f"nothing that {word.text.upper()} belongs to stands after it"
-            counted = word.token_type is TokenType.FETCH and after is not None and after.token_type is TokenType.NUMBER
-            hint = f"a column that is called so stands in quotes: {quoted}"
-            raise _error_at(word, what, source, f"as in FETCH FIRST {after.text} ROWS ONLY" if counted else hint)
+            meant = f"a column that is called so stands in quotes: {quoted}"
+            if word.token_type is TokenType.FETCH and after is not None and after.token_type is TokenType.NUMBER:
+                meant = f"as in FETCH FIRST {after.text} ROWS ONLY"
+            raise _error_at(word, what, source, meant)
         if source.rules.exports_state and word.text.upper() == "EXPORT_STATE":
             what = "EXPORT_STATE is not supported"
             raise UnsupportedError(what, **source.span(word.start, word.end + 1), hint="leave it out: it is no alias")

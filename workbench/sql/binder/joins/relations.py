@@ -74,14 +74,15 @@ def relation_of(
 
 def _of_with(table: exp.Table) -> str | None:
     """A hint for the name of a query in WITH that is not known yet; ``None`` where no WITH around it has the name."""
-    around = table
-    while (around := around.parent) is not None:
+    around = table.parent
+    while around is not None:
         named = around.args.get("with_") or around.args.get("with")
         for query in named.expressions if isinstance(named, exp.With) else ():
             if query.alias.lower() == table.name.lower():
                 own = table.find_ancestor(exp.CTE)
                 reads_itself = own is not None and own.alias.lower() == table.name.lower()
                 return "WITH RECURSIVE lets it read itself" if reads_itself else "put it before what reads it in WITH"
+        around = around.parent
     return None
 
 
