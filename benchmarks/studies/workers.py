@@ -1,6 +1,7 @@
 """Large batches on a cluster of one worker and of two, each of one core: do rows a second grow with the cores?
 
-Each cluster has a driver in a process of its own, since a process has one Spark.
+Each cluster has a driver in a process of its own, since a process has one Spark. Where the driver has no core of its
+own, the clock says little: so the processor's seconds are told by process, too, and what the busiest executor has.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import multiprocessing
 import os
 import sys
 import tempfile
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +18,14 @@ from statistics import median
 
 from pyspark.sql import SparkSession
 
+from benchmarks.processes import DRIVER, JVM, processor_seconds, session_processes
 from benchmarks.query_sets.views import STREAM, join, selection, views
 from benchmarks.sample_streams.payments import payments
 from benchmarks.standalone import cluster
 from benchmarks.studies.views import AMOUNT, CENTS
 from workbench.experiments import reruns, runs
 from workbench.experiments.digests import Digest, check_digests
+from workbench.experiments.measure import descendants
 from workbench.experiments.report import Chart, text_table, timing_summary
 from workbench.experiments.study import Findings, Study, StudyProgress, option
 from workbench.experiments.workload import Workload
@@ -36,7 +40,34 @@ _SETTINGS = {
     "spark.executor.memory": "2g",
     "spark.locality.wait": "0s",
     "spark.python.unix.domain.socket.enabled": "true",
+    # Without the optimizing compiler (C2), which works for minutes on code that hardly ever runs.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1",
 }
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a cluster took.
+
+    Attributes:
+        seconds: of each measured batch.
+        driver, jvm: seconds of a processor a batch, of the driver's Python and of its JVM.
+        executors: the same of each executor with its Python workers.
+        digests: of the answers.
+    """
+
+    seconds: Sequence[float]
+    driver: float
+    jvm: float
+    executors: Sequence[float]
+    digests: dict[str, Digest]
+
+    @property
+    def by_process(self) -> list[float]:
+        """Seconds of a processor a batch: of the driver, its JVM, its part of all in percent, and all executors."""
+        executors = sum(self.executors)
+        return [self.driver, self.jvm, 100 * self.jvm / (self.driver + self.jvm + executors), executors]
 
 
 @dataclass(frozen=True)
@@ -56,23 +87,34 @@ class Workers(Study):
         """Run it."""
         work = _workload(self, runs.WARM_UP)
         expected = reruns.in_duckdb(work, work.queries, work.table.num_rows).digests
-        seconds: dict[float, list[float]] = {}
+        measured: dict[float, Measured] = {}
         checked = 0
         for number in self.workers:
-            taken, digests = _in_a_process(number, self)
-            checked += check_digests(f"{number} workers", digests, expected)
-            seconds[number] = taken
-            progress(f"{number} workers of one core: {median(taken):.2f} s a batch of {self.batch:,}")
-        rates = {number: self.batch / median(taken) for number, taken in seconds.items()}
-        first = rates[self.workers[0]]
-        rows = [[number, median(seconds[number]), round(rate), rate / first] for number, rate in rates.items()]
+            measured[number] = one = _in_a_process(number, self)
+            checked += check_digests(f"{number} workers", one.digests, expected)
+            progress(f"{number} workers of one core: {median(one.seconds):.2f} s a batch of {self.batch:,}")
+        rates = {number: self.batch / median(one.seconds) for number, one in measured.items()}
+        busiest = {number: max(one.executors) for number, one in measured.items()}
+        first = self.workers[0]
+        rows = [
+            [
+                *(number, median(one.seconds), round(rates[number]), rates[number] / rates[first]),
+                *(*one.by_process, busiest[number], busiest[first] / busiest[number]),
+            ]
+            for number, one in measured.items()
+        ]
         title = (
             f"{len(work.queries)} queries over payments, batches of {self.batch:,}; {checked} answers equal DuckDB's"
         )
-        figures = {str(number): timing_summary(taken) for number, taken in seconds.items()}
-        text = text_table(["workers of one core", "s a batch", "rows/s", f"× {self.workers[0]}"], rows)
+        figures: dict[str, object] = {
+            str(number): timing_summary(one.seconds)
+            | {"driver": one.driver, "JVM": one.jvm, "executors": list(one.executors)}
+            for number, one in measured.items()
+        }
+        columns = ["workers of one core", "s a batch", "rows/s", f"× {first}", "driver, CPU s", "its JVM", "% of all"]
+        columns += ["executors", "the busiest", f"× {first}"]
         chart = Chart("rows a second", "workers of one core", "rows/s", {"workbench": rates}, log_y=False)
-        return f"{title}\n{text}", figures, [chart]
+        return f"{title}\n{text_table(columns, rows)}", figures, [chart]
 
 
 def _workload(chosen: Workers, warm_up: int) -> Workload:
@@ -81,18 +123,19 @@ def _workload(chosen: Workers, warm_up: int) -> Workload:
     return Workload("workers", STREAM, rows, chosen.history, chosen.batch, queries)
 
 
-def _in_a_process(workers: int, chosen: Workers) -> tuple[list[float], dict[str, Digest]]:
+def _in_a_process(workers: int, chosen: Workers) -> Measured:
     context = multiprocessing.get_context("spawn")
     with (
         tempfile.TemporaryDirectory(prefix="argus-cluster-") as folder,
-        cluster(Path(folder), workers, "3g") as (address, _),
+        cluster(Path(folder), workers, "3g") as (address, processes),
         ProcessPoolExecutor(1, mp_context=context) as pool,
     ):
-        return pool.submit(_measure, address, folder, chosen, runs.WARM_UP).result()
+        pids = [process.pid for process in processes]
+        return pool.submit(_measure, address, pids, folder, chosen, runs.WARM_UP).result()
 
 
-def _measure(address: str, folder: str, chosen: Workers, warm_up: int) -> tuple[list[float], dict[str, Digest]]:
-    """Seconds of each measured batch, and the digests of the answers; runs in the driver's process."""
+def _measure(address: str, workers: Sequence[int], folder: str, chosen: Workers, warm_up: int) -> Measured:
+    """What the batches took; runs in the driver's process."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master(address).appName("argus-workers")
     for key, value in _SETTINGS.items():
@@ -103,7 +146,18 @@ def _measure(address: str, folder: str, chosen: Workers, warm_up: int) -> tuple[
     with Session(spark=spark, path=Path(folder) / "session") as session:
         session.add_stream(work.stream, work.table, history=work.history, batch=work.batch)
         runs.register_queries(session, work)
-        reports = session.run(warm_up + chosen.batches)[warm_up:]
+        session.run(warm_up)
+        before = _processor_seconds(workers)
+        reports = session.run(chosen.batches)
+        taken = zip(before, _processor_seconds(workers), strict=True)
+        driver, jvm, *executors = [(after - earlier) / chosen.batches for earlier, after in taken]
         digests = {query.name: runs.run_digest(session.query(query.name)) for query in work.queries}
     spark.stop()
-    return [report.seconds for report in reports], digests
+    return Measured([report.seconds for report in reports], driver, jvm, executors, digests)
+
+
+def _processor_seconds(workers: Sequence[int]) -> list[float]:
+    """So far: of the driver, of its JVM, and of each worker's executor with its Python workers."""
+    of_driver = session_processes()
+    executors = [descendants(worker) - {worker} for worker in workers]
+    return [*map(processor_seconds, (of_driver[DRIVER], of_driver[JVM], *executors))]
