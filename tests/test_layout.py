@@ -15,7 +15,8 @@ ROOT = Path(__file__).parents[1]
 WORKBENCH, BENCHMARKS, TESTS = ROOT / "workbench", ROOT / "benchmarks", ROOT / "tests"
 MOST_LINES = 450
 OF_LIBRARIES = {
-    *("_accumulatorServer", "_active_spark_context", "_exit", "_gateway", "_jdf", "_jsc", "_jsparkSession", "_jvm"),
+    *("_accumulatorServer", "_active_spark_context", "_exit", "_gateway", "_jdf", "_jrdd"),
+    *("_jrdd_deserializer", "_jsc", "_jsparkSession", "_jvm"),
     *("_advance", "_match", "_match_text_seq", "_parse_bitwise", "_parse_csv", "_parse_id_var", "_reserialize"),
 }
 """Names of PySpark, of the parser and of Python that there is no other way to."""
