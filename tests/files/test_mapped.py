@@ -59,13 +59,14 @@ def test_indexes_need_no_descriptor_and_go_with_their_segments(tmp_path: Path) -
 
 
 def test_a_session_that_is_closed_leaves_no_maps(spark: SparkSession) -> None:
+    before = this_process().gone  # tests of machines that are lost close nothing
     with Session(spark) as session:
         session.add_stream("t", pa.table({"id": range(10)}), history=5, batch=5)
         session.register("SELECT a.id FROM t a JOIN t b ON a.id = b.id", name="q")
         session.run(1)
         folder = session.path
         looked_up(segment(session.path))
-    assert this_process().gone == 0 and not folder.exists()
+    assert this_process().gone <= before and not folder.exists()
 
 
 def test_at_most_so_many_stay_mapped_and_readers_keep_their_rows(tmp_path: Path) -> None:
