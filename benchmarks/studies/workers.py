@@ -47,7 +47,7 @@ _SETTINGS = {
 
 
 @dataclass(frozen=True)
-class Measured:
+class ClusterRun:
     """What a cluster took.
 
     Attributes:
@@ -87,7 +87,7 @@ class Workers(Study):
         """Run it."""
         work = _workload(self, runs.WARM_UP)
         expected = reruns.in_duckdb(work, work.queries, work.table.num_rows).digests
-        measured: dict[float, Measured] = {}
+        measured: dict[float, ClusterRun] = {}
         checked = 0
         for number in self.workers:
             measured[number] = one = _in_a_process(number, self)
@@ -123,7 +123,7 @@ def _workload(chosen: Workers, warm_up: int) -> Workload:
     return Workload("workers", STREAM, rows, chosen.history, chosen.batch, queries)
 
 
-def _in_a_process(workers: int, chosen: Workers) -> Measured:
+def _in_a_process(workers: int, chosen: Workers) -> ClusterRun:
     context = multiprocessing.get_context("spawn")
     with (
         tempfile.TemporaryDirectory(prefix="argus-cluster-") as folder,
@@ -134,7 +134,7 @@ def _in_a_process(workers: int, chosen: Workers) -> Measured:
         return pool.submit(_measure, address, pids, folder, chosen, runs.WARM_UP).result()
 
 
-def _measure(address: str, workers: Sequence[int], folder: str, chosen: Workers, warm_up: int) -> Measured:
+def _measure(address: str, workers: Sequence[int], folder: str, chosen: Workers, warm_up: int) -> ClusterRun:
     """What the batches took; runs in the driver's process."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master(address).appName("argus-workers")
@@ -153,7 +153,7 @@ def _measure(address: str, workers: Sequence[int], folder: str, chosen: Workers,
         driver, jvm, *executors = [(after - earlier) / chosen.batches for earlier, after in taken]
         digests = {query.name: runs.run_digest(session.query(query.name)) for query in work.queries}
     spark.stop()
-    return Measured([report.seconds for report in reports], driver, jvm, executors, digests)
+    return ClusterRun([report.seconds for report in reports], driver, jvm, executors, digests)
 
 
 def _processor_seconds(workers: Sequence[int]) -> list[float]:
