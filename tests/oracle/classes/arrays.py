@@ -25,7 +25,8 @@ ARRAYS = {
         "SELECT id, list_reduce(l, lambda a, b: a * 2 + b) AS r, list_reduce(l, lambda a, b: a + b, 5) AS i,"
         " list_sum(l) AS s, list_avg(l) AS m, list_min(l) AS lo, list_max(l) AS hi, list_count(l) AS c,"
         " list_unique(l) AS u, list_position(l, 3) AS p, list_first(l) AS f, list_last(l) AS e, list_any_value(l) AS v,"
-        " list_extract(l, -2) AS x, list_has_any(l, [1, 2, NULL]) AS a"
+        " list_extract(l, -2) AS x, list_has_any(l, [1, 2, NULL]) AS a,"
+        " list_position(l, NULLIF(k % 10, 3)) AS q, list_position(l, NULL) AS y"
         " FROM (SELECT id, CASE WHEN k <> 2 THEN [k % 10, id % 5, CASE WHEN k > 4 THEN id % 7 END]"
         " WHEN flag THEN [] END AS l FROM t) v WHERE len(l) > 0 OR l IS NULL",
         dialect="duckdb",

@@ -148,6 +148,7 @@ FORMS: dict[str, Callable[[Random], str]] = {
         "[k, {0}][-1]", "[k, {0}][k]", "[s, u][{0}]", "MAP {{1: k, 2: {0}}}[k]",
         "list_cat([k], [{0}])", "list_select([k, 7], [{0}])", "list_bit_and([k, {0}])", "list_bit_or([k, {0}])",
         "list_bit_xor([k, n])", "list_bool_and([k > 0, x > 0])", "list_bool_or([k > 0, x > 0])",
+        "list_position([k, NULL, {0}], NULLIF(n, 3))", "list_position([NULL, k], NULL)",
         "list_string_agg([s, u])", "list_aggr([s, u], 'string_agg', '-')", "array_to_string([k, {0}], '-')",
         "{{'a': k, 'b': s}}['b']", "{{'a': k, 'b': s}}['a']",
     )},

@@ -14,7 +14,7 @@ from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import DOUBLE, INTEGER, MAX_PRECISION, STRING, Kind, array_of, decimal
 from workbench.sql.functions.arrays.arrays import element_of
 from workbench.sql.functions.arrays.lambdas import over_pair
-from workbench.sql.functions.arrays.postgres import array_of_text, innermost
+from workbench.sql.functions.arrays.postgres import array_of_text, innermost, place_in_array
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.declaration import COMPARED
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, reads_name
@@ -268,8 +268,9 @@ def sliced(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
 
 @reads_name("list_position", "list_indexof", "array_position", "array_indexof", takes=2, dialects=ONLY_DUCKDB)
 def position(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
-    """LIST_POSITION(n, x): NULL where the list does not have it."""
-    return call("nullif", call("array_position", *arguments), _ZERO)
+    """LIST_POSITION(n, x)."""
+    array, value = arguments
+    return place_in_array(b, array, value)
 
 
 @reads(exp.ArrayOverlaps, parts="this expression", dialects=ONLY_DUCKDB)

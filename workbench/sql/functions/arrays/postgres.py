@@ -274,8 +274,14 @@ def _compared(array: Expression, *values: Expression) -> tuple[Expression, ...]:
 
 @reads(exp.ArrayPosition, parts="this expression", dialects=ONLY_POSTGRES)
 def position(b: ExpressionBinder, node: exp.ArrayPosition) -> Expression:
-    """ARRAY_POSITION(n, v): the first place, from 1, also of NULL; NULL where the array does not have it."""
-    array, value = _compared(*b.parts(node, "this", "expression"))
+    """ARRAY_POSITION(n, v)."""
+    return place_in_array(b, *_compared(*b.parts(node, "this", "expression")))
+
+
+def place_in_array(b: ExpressionBinder, array: Expression, value: Expression) -> Expression:
+    """The first place of a value in an array, from 1, also of NULL; NULL where the array does not have it."""
+    if is_null(array):
+        return Constant(None, INTEGER)
     of_null = spelled(b, "ARRAY_POSITION(TRANSFORM(n, e -> e IS NULL), TRUE)", n=array)
     found = of_null if is_null(value) else call("array_position", array, value)
     if not isinstance(value, Constant):
