@@ -153,6 +153,8 @@ def test_a_line_that_is_wrong(line):
         ("SELECT delay flights", "FROM says which stream"),
         ("SELECT RANK() FROM flights", "RANK(…) OVER (ORDER BY"),
         ("hello", "a query is a SELECT"),
+        ("SELECT delay FROM flights WHERE carrier < DATE '2025-03-01'", "--type column=date"),
+        ("SELECT delay FROM flights WHERE day > carrier", "TO_DATE(s, 'dd.MM.yyyy')"),
         ("SELECT LAG(delay, 'a') OVER (ORDER BY day) FROM flights", "write the number itself, as 3"),
         ("SELECT day + 'a day' FROM flights", "day + INTERVAL '3' DAY"),
         ("SELECT CAST(delay AS DECIMAL(3, 5)) FROM flights", "as in DECIMAL(9, 2)"),

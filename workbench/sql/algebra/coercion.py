@@ -264,6 +264,11 @@ def _clash(left: Expression, right: Expression) -> TypeClash:
     if left.type.temporal and isinstance(right, Constant) and isinstance(right.value, str):
         return TypeClash(f"'{right.value}' is not {with_article(str(left.type))}", right, hint=_hint(right, left.type))
     message = f"type clash: {left.type} cannot be compared with {right.type}"
+    for text, time in ((left, right), (right, left)):
+        if text.type.kind is Kind.STRING and time.type.temporal:  # as texts they would be in another order
+            kind = time.type.kind
+            hint = f"TO_{kind.upper()}(s, 'dd.MM.yyyy') reads a text, and --type column={kind} a whole column"
+            return TypeClash(message, right, hint=hint)
     return TypeClash(message, right, hint=_hint(right, left.type))
 
 
