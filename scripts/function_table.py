@@ -52,6 +52,7 @@ OURS = {
 ELSEWHERE = {
     **dict.fromkeys(("array_append", "list_append"), "Returns the list with an element at its end."),
     **dict.fromkeys(("array_prepend", "list_prepend"), "Returns the list with an element at its beginning."),
+    **{f"sha{n}": f"Returns the SHA-{n} digest of a text or of bytes, as bytes." for n in (224, 384)},
     "histogram": "Returns how often each value of a group is there, as a map.",
     "mad": "Returns the median of what the values of a group are away from their median.",
     "quantile": "Returns the value at a share of the ordered values.",
