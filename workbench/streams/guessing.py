@@ -178,10 +178,9 @@ def guess(name: str, values: pa.Array, point: str | None = None) -> Guess:
 def _with_other_point(amounts: pa.Array, point: str) -> str:
     """That texts are numbers with the other sign before the fraction than was declared; empty where they are not."""
     other = "." if point == "," else ","
-    example = _first(amounts, re.escape(other))
-    return (
-        f"{example} has no {point} before its fraction: --decimal {other} reads it" if form_of(amounts, other) else ""
-    )
+    if not form_of(amounts, other):
+        return ""
+    return f"{_first(amounts, re.escape(other))} has no {point} before its fraction: --decimal {other} reads it"
 
 
 def _percent_form(text: pa.Array, point: str | None) -> str | None:
