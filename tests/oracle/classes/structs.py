@@ -141,7 +141,7 @@ STRUCTS = {
     "without_fields": Case(
         "SELECT * EXCEPT (st.a, st.i.b, v.k) FROM (SELECT id, k, CASE WHEN flag THEN STRUCT(k AS a, g AS f,"
         " STRUCT(g AS b, s AS c) AS i) END AS st FROM t) v",
-        "SELECT id, CASE WHEN flag THEN {'f': g, 'i': {'c': s}} END FROM t",
+        "SELECT id, {'f': CASE WHEN flag THEN g END, 'i': {'c': CASE WHEN flag THEN s END}} FROM t",
     ),
     "fields_of_fields": Case(
         "SELECT id, st.i.* EXCEPT (b) FROM (SELECT id, STRUCT(k AS a, STRUCT(g AS b, s AS c) AS i) AS st FROM t) v",

@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterable, Sequence
 from sqlglot import exp
 
 from workbench.errors import nearest
-from workbench.sql.algebra.expressions import Call, Constant, Expression
+from workbench.sql.algebra.expressions import Call, Expression
 from workbench.sql.algebra.types import struct_of
 from workbench.sql.binder.protocols import outside_subqueries
 from workbench.sql.binder.scope import Scope
 from workbench.sql.binder.window_functions import bind_part, is_window_call
-from workbench.sql.functions.calls import call
 from workbench.sql.functions.reading import PATTERN_HINT, ExpressionBinder, reads
 from workbench.sql.functions.structs import column_before_field, field, fields
 
@@ -51,7 +50,7 @@ def _path(node: exp.Expr, scope: Scope) -> list[exp.Expr]:
 
 
 def _without_field(scope: Scope, value: Expression, path: Sequence[exp.Expr]) -> Expression:
-    """A struct without one of its fields, or without one of a field of it."""
+    """A struct without one of its fields, or without one of a field of it; of NULL one whose fields are NULL."""
     first, *inner = path
     name, known = first.name.lower(), fields(value)
     if name not in dict(known):
@@ -59,8 +58,7 @@ def _without_field(scope: Scope, value: Expression, path: Sequence[exp.Expr]) ->
     kept = [(n, _without_field(scope, e, inner) if n == name else e) for n, e in known if n != name or inner]
     if not kept:
         scope.source.refuse("a struct without fields", first, "leave the struct out")
-    made = Call("struct", tuple(e for _, e in kept), struct_of([(n, e.type) for n, e in kept]))
-    return call("case", call("is_null", value), Constant(None, made.type), made)
+    return Call("struct", tuple(e for _, e in kept), struct_of([(n, e.type) for n, e in kept]))
 
 
 def for_each_column(nodes: Iterable[exp.Expr], scope: Scope) -> list[exp.Expr]:

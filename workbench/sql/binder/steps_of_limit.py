@@ -36,7 +36,10 @@ def rows_taken(cte: exp.CTE, source: SourceText, bind: BindConstant) -> int | No
         source: the text, for errors.
         bind: binds an expression that reads no columns.
     """
-    named = (table for table in cte.parent.parent.find_all(exp.Table) if table.name.lower() == cte.alias.lower())
+    statement = cte.find_ancestor(exp.Query)
+    if statement is None:
+        return None
+    named = (table for table in statement.find_all(exp.Table) if table.name.lower() == cte.alias.lower())
     taken = [_taken(table, source, bind) for table in named if not _is_inside(table, cte)]
     known = [rows for rows in taken if rows is not None]
     return max(known) if known and len(known) == len(taken) else None

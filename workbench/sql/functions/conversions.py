@@ -183,9 +183,9 @@ def _type(b: ExpressionBinder, node: exp.DataType) -> DataType:
     try:
         return parse_type(name)
     except SqlError:
-        digits_hint = "it has 1 to 38 digits, the fraction's among them, as in DECIMAL(9, 2)"
-        hint = digits_hint if name.startswith(("decimal", "numeric")) else None
-        b.source.refuse(f"the type {node.sql()}", node.parent or node, hint)
+        is_number = name.startswith(("decimal", "numeric"))
+        digits_hint = "it has 1 to 38 digits, the fraction's among them, as in DECIMAL(9, 2)" if is_number else None
+        b.source.refuse(f"the type {node.sql()}", node.parent or node, digits_hint)
 
 
 for _name, _type_ in CASTS.items():
