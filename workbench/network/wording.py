@@ -8,7 +8,7 @@ the streams that it comes from.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -20,6 +20,7 @@ from workbench.network.nodes import (
     Node,
     NodeId,
     SetOperation,
+    SetOperator,
     Source,
 )
 from workbench.network.sql_text import (
@@ -74,13 +75,17 @@ _PLACE = _Origin("place", is_place=True)
 """The place of an element, which no text names."""
 
 
-def _are_counted(values: Sequence[Expression]) -> bool:
-    """Whether the rows of a union are the numbers from 1, as places are, or steps from 0 that are added to such."""
+def _is_counted(operation: SetOperation, at: int) -> bool:
+    """Whether a column of a union is the numbers from 1, as places are, or steps from 0 that are added to such."""
+    if operation.operator is not SetOperator.UNION_ALL:
+        return False
+    values = [branch.values[at] for branch in operation.branches]
     found = sorted(v.value for v in values if isinstance(v, Constant) and type(v.value) is int)
     if len(found) < len(values) or len(found) < 2:
         return False
     first, step = found[0], found[1] - found[0]
-    return (first == 0 or first == step == 1) and found == [*range(first, first + step * len(found), step)]
+    is_even = step > 0 and found == [*range(first, first + step * len(found), step)]
+    return is_even and (first == 0 or first == step == 1)
 
 
 def _are_places(expression: Expression, origin_of: Callable[[Column], _Origin]) -> bool:
@@ -214,12 +219,11 @@ class Wording(Words):
     def _of_first_branch(self, operation: SetOperation) -> Mapping[str, _Origin]:
         """What a set operator's columns are called in its first branch; a constant says nothing of other branches."""
         first = operation.branches[0]
-        of_branches = zip(*(branch.values for branch in operation.branches), strict=True)
         origins = [
-            (_PLACE if _are_counted(values) else _Origin(name))
-            if isinstance(values[0], Constant)
-            else self._computing(first.read.root, values[0])
-            for name, values in zip(operation.types, of_branches, strict=True)
+            (_PLACE if _is_counted(operation, at) else _Origin(name))
+            if isinstance(value, Constant)
+            else self._computing(first.read.root, value)
+            for at, (name, value) in enumerate(zip(operation.types, first.values, strict=True))
         ]
         texts = [origin.text for origin in origins]
         short = (replace(o, path=(), joined=False) if texts.count(o.text) == 1 else o for o in origins)

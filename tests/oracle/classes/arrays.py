@@ -27,7 +27,7 @@ ARRAYS = {
         " list_unique(l) AS u, list_position(l, 3) AS p, list_first(l) AS f, list_last(l) AS e, list_any_value(l) AS v,"
         " list_extract(l, -2) AS x, list_has_any(l, [1, 2, NULL]) AS a,"
         " list_position(l, NULLIF(k % 10, 3)) AS q, list_position(l, NULL) AS y"
-        " FROM (SELECT id, CASE WHEN k <> 2 THEN [k % 10, id % 5, CASE WHEN k > 4 THEN id % 7 END]"
+        " FROM (SELECT id, k, CASE WHEN k <> 2 THEN [k % 10, id % 5, CASE WHEN k > 4 THEN id % 7 END]"
         " WHEN flag THEN [] END AS l FROM t) v WHERE len(l) > 0 OR l IS NULL",
         dialect="duckdb",
     ),
