@@ -61,6 +61,12 @@ def test_what_looks_alike_has_identities_of_its_own():
             assert column_name(one) != column_name(other) or isinstance(one, Column)
 
 
+def test_a_decimal_has_one_zero() -> None:
+    negative = Constant(Decimal("-0.0"), decimal(1, 1))
+    assert negative is Constant(Decimal("0.0"), decimal(1, 1))
+    assert str(negative.value) == "0.0"
+
+
 def test_equal_constants_have_one_identity_however_they_were_written():
     money = decimal(15, 2)
     half = Constant(Decimal("1.50"), money)

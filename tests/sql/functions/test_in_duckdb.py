@@ -61,7 +61,7 @@ ATOMS = (
         "(a|b)",
         "(b)",
         "(?P<x>c)",
-        "(?i:A)",
+        "(?i:Ab)",  # a|(?i:A) does not match A in DuckDB 2.0
         "\\p{L}",
         "/",
         "-",

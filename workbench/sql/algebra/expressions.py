@@ -95,11 +95,15 @@ class Column(Interned):
 class Constant(Interned):
     """A value known when the query is registered; ``None`` is NULL.
 
-    0.0 and -0.0 are two constants, since functions tell them apart.
+    0.0 and -0.0 are two constants of DOUBLE, since functions tell them apart. DECIMAL has one zero, Python's two.
     """
 
     value: Value
     type: DataType
+
+    def __post_init__(self) -> None:
+        if isinstance(self.value, Decimal) and self.value.is_zero():
+            object.__setattr__(self, "value", self.value.copy_abs())
 
     @staticmethod
     def interning_key(value: Value, type_: DataType) -> tuple[Any, ...]:
