@@ -93,12 +93,12 @@ def _are_places(expression: Expression, origin_of: Callable[[Column], _Origin]) 
     return bool(read) and all(origin_of(column).is_place for column in read)
 
 
-def _exploded(part: Column | Call, origin_of: Callable[[Column], _Origin]) -> Expression | None:
-    """The array of which a call has the elements, one in each row; ``None`` for another call."""
+def _exploded(part: Column | Call, origin_of: Callable[[Column], _Origin], names: Names) -> str:
+    """EXPLODE of the array of which a call has the elements, one in each row; "" for another call."""
     match part:
         case Call("element_at", (array, place)) if _are_places(place, origin_of):
-            return array
-    return None
+            return f"EXPLODE({expression_sql(array, names)})"
+    return ""
 
 
 class Wording(Words):
@@ -155,8 +155,8 @@ class Wording(Words):
             return self._origin(roots[column.source], column.name)
 
         def name(part: Column | Call) -> str:
-            if (array := _exploded(part, origin_of)) is not None:
-                return f"EXPLODE({expression_sql(array, name)})"
+            if exploded := _exploded(part, origin_of, name):
+                return exploded
             origin = self._origin_of(part, origin_of)
             if origin is None:
                 return ""
@@ -169,8 +169,8 @@ class Wording(Words):
         def origin_of(column: Column) -> _Origin:
             return self._origin(id_, column.name)
 
-        if (array := _exploded(part, origin_of)) is not None:
-            return f"EXPLODE({expression_sql(array, self.columns(id_))})"
+        if exploded := _exploded(part, origin_of, self.columns(id_)):
+            return exploded
         origin = self._origin_of(part, origin_of)
         return "" if origin is None else origin.shown
 

@@ -386,8 +386,7 @@ _POSTGRES = _dialect(
     "substring_by_pattern has_rows compares_rows numeric_keeps_digits writes_values ranks_ignore_frames "
     "array_of_subquery distinct_arrays_are_sorted level_of_subqueries date_plus_interval_is_time clock_in_intervals "
     "interval_texts isnull_is_operator places_from_one arrays_have_dimensions generates_series at_time_zone iso_weeks "
-    "bucket_of_date_is_time times_begin_again subtracts_times has_binary "
-    "groups_by_key",
+    "bucket_of_date_is_time times_begin_again subtracts_times has_binary groups_by_key",
     alias_in_order=Preferred.COLUMN,
     alias_in_having=Preferred.COLUMN,
     column_of_function="",

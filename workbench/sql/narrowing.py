@@ -154,11 +154,11 @@ def _partners(block: Block, inputs: list[Input], source: int, known: set[int]) -
         and all(x.operator in (Operator.EQ, Operator.IS_NULL) for x in test.literals)
     )
 
-    def moved(column: Column) -> Column:
+    def renumbered(column: Column) -> Column:
         return replace(column, source=read.index(column.source))
 
-    outputs = tuple(Output(f"k{n}", moved(other)) for n, (_, other, _) in enumerate(keys))
-    rows = Block(tuple(inputs[one] for one in read), map_predicates(tests, moved), outputs, distinct=True)
+    outputs = tuple(Output(f"k{n}", renumbered(other)) for n, (_, other, _) in enumerate(keys))
+    rows = Block(tuple(inputs[one] for one in read), map_predicates(tests, renumbered), outputs, distinct=True)
     return _Partners(rows, tuple(replace(own, source=0) for own, _, _ in keys), tuple(safe for *_, safe in keys))
 
 

@@ -76,7 +76,7 @@ def _of_with(table: exp.Table) -> str | None:
     """A hint for the name of a query in WITH that is not known yet; ``None`` where no WITH around it has the name."""
     around = table.parent
     while around is not None:
-        named = around.args.get("with_") or around.args.get("with")
+        named = around.args.get("with_")
         for query in named.expressions if isinstance(named, exp.With) else ():
             if query.alias.lower() == table.name.lower():
                 own = table.find_ancestor(exp.CTE)

@@ -63,7 +63,7 @@ def _read_format(b: ExpressionBinder, node: exp.Expr, format_: exp.Expr, read: C
 def _written(b: ExpressionBinder, node: exp.Expr, value: Expression, format_: exp.Expr) -> Expression:
     """A time as a text under a format."""
     if b.rules.iso_weeks and len(parts := date_formats.by_iso_weeks(format_.name)) > 1:
-        return _written_with_weeks(b, node, parts)
+        return _with_iso_weeks(b, node, parts)
     texts: list[Expression] = []
     for piece in _read_format(b, node, format_, date_formats.to_write):
         if not b.rules.names_in_formats and re.search("MMM|E", piece.pattern):
@@ -77,7 +77,7 @@ def _written(b: ExpressionBinder, node: exp.Expr, value: Expression, format_: ex
     return reduce(lambda left, right: call("||", left, right), texts)
 
 
-def _written_with_weeks(b: ExpressionBinder, node: exp.Expr, parts: Sequence[str]) -> Expression:
+def _with_iso_weeks(b: ExpressionBinder, node: exp.Expr, parts: Sequence[str]) -> Expression:
     """A time under a format whose every second part is an element of weeks, which Java has none of."""
     texts: list[Expression] = []
     for place, part in enumerate(parts):
