@@ -133,6 +133,18 @@ def by_share(holding: int, of: int) -> Verdict:
     return Verdict.HOLDS if share >= 0.75 else Verdict.WEAKER if share >= 0.5 else Verdict.REVERSED
 
 
+def by_ratios(ratios: Sequence[float]) -> Verdict:
+    """The verdict where the paper's ratios are all above 1 by no number it gives; one within noise of 1 is neither.
+
+    Example:
+        >>> [str(by_ratios(ratios)) for ratios in ([1.5, 1.3, 2, 1], [1.3, 0.9, 1], [0.7, 0.7, 1.1])]
+        ['holds', 'holds weaker', 'reversed']
+    """
+    if 2 * sum(ratio < 1 / NOISE for ratio in ratios) > len(ratios):
+        return Verdict.REVERSED
+    return Verdict.HOLDS if sum(ratio > NOISE for ratio in ratios) >= 0.75 * len(ratios) else Verdict.WEAKER
+
+
 def worst(verdicts: Sequence[Verdict]) -> Verdict:
     """The worst of several.
 

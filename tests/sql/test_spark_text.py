@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from workbench.errors import UnsupportedError
@@ -82,6 +84,23 @@ def test_other_dialects_are_translated() -> None:
     made = of("SELECT a::text AS s FROM t LIMIT 3", "postgres")
     assert made.statements[0].sql == "SELECT CAST(a AS STRING) AS s FROM t ORDER BY 1 ASC NULLS FIRST LIMIT 3"
     assert made.left_open == ("the meaning of postgres that the translation lacks",)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql"),
+    [
+        ("spark", "CREATE FUNCTION f(n INT) RETURNS INT RETURN n + 1; SELECT f(a) AS b FROM t"),
+        (
+            "postgres",
+            "CREATE FUNCTION f(n int) RETURNS int LANGUAGE sql AS $$ SELECT n + 1 $$; SELECT f(a) AS b FROM t",
+        ),
+        ("duckdb", "CREATE MACRO f(n) AS n + 1; CREATE VIEW v AS SELECT f(a) AS b FROM t; SELECT b FROM v"),
+    ],
+)
+def test_functions_are_written_out(dialect: str, sql: str) -> None:
+    made = of(sql, dialect)
+    assert "a+1" in re.sub("[() ]", "", made.statements[0].sql.replace("CAST(a AS INT)", "a"))
+    assert made.notes and not any("CREATE" in one.sql for one in made.statements)
 
 
 @pytest.mark.parametrize(

@@ -93,16 +93,19 @@ def spark_text(sql: str, dialect: str, bound: Bound, now: Callable[[LogicalQuery
     """
     source = SourceText(sql, dialect)
     means = [query for _, query in bound.views] + ([] if bound.query is None else [bound.query])
-    translated = dialect not in SPARK_FAMILY
+    statements = parse(source)
+    functions = len(split_statements(source)) - len(statements)
     made, left_open, notes = list[SparkStatement](), dict[str, None](), dict[str, None]()
-    if translated:
+    if dialect not in SPARK_FAMILY:
         notes[f"translated from {dialect} by sqlglot"] = None
         left_open[f"the meaning of {dialect} that the translation lacks"] = None
-    pieces = zip(parse(source), split_statements(source), means, strict=True)
-    for statement, (tokens, _), query in pieces:
+    elif functions:
+        notes["the functions that it declares are written out by sqlglot"] = None
+    translated = dialect not in SPARK_FAMILY or functions > 0
+    for statement, query in zip(statements, means, strict=True):
         if statement.clause is not None:
             raise UnsupportedError("Spark SQL has no window clause (BEGIN, END, for)")
-        text = _translated(statement, dialect) if translated else _own(statement, tokens, sql)
+        text = _translated(statement, dialect) if translated else _own(statement, sql)
         edits = [*_edits(text, query, now, notes)]
         for start, stop, replaced in sorted(edits, reverse=True):
             text = text[:start] + replaced + text[stop:]
@@ -114,9 +117,9 @@ def spark_text(sql: str, dialect: str, bound: Bound, now: Callable[[LogicalQuery
     return SparkText(tuple(made), words, stars, tuple(left_open), tuple(notes))
 
 
-def _own(statement: Statement, tokens: Sequence[Token], sql: str) -> str:
+def _own(statement: Statement, sql: str) -> str:
     """The text of a statement's query."""
-    first = 0
+    tokens, first = statement.tokens, 0
     if statement.view is not None:
         # CREATE VIEW name (columns) AS query: the first AS outside of parentheses.
         depths = _depths(tokens)

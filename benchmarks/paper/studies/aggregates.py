@@ -19,6 +19,8 @@ ALONE: Mapping[str, Options] = {
     "kept up": Options(sharing=False), "groups anew": Options(sharing=False, incremental_aggregates=False)
 }  # fmt: skip
 EXPANSION: Mapping[str, Options] = {"VE": Options(), "NonVE": Options(vertical_expansion=False)}
+LEAST_BATCHES, MOST_BATCHES, MEASURED_ROWS = 5, 31, 60_000
+"""Batches that are measured for groups from finer groups: small ones take milliseconds, of which noise is a third."""
 
 
 @dataclass(frozen=True)
@@ -69,12 +71,13 @@ class Expansion(Study):
             seconds: dict[str, dict[int, float]] = {how: {} for how in EXPANSION}
             groups: dict[str, int] = {}
             for size in self.sizes:
-                table = FED_DATABASE.rows(self.history + (measuring.UNMEASURED + 3) * size)
+                batches = min(MOST_BATCHES, max(LEAST_BATCHES, MEASURED_ROWS // size))
+                table = FED_DATABASE.rows(self.history + (measuring.UNMEASURED + batches) * size)
                 work = Workload(pair, FED_DATABASE.stream, table, self.history, size, queries)
                 expected = measuring.again(work, queries, table.num_rows).digests
                 groups = {name: digest[0] for name, digest in expected.items()}
                 for how, options in EXPANSION.items():
-                    run = kept_up(work, options, checked=set(expected))
+                    run = kept_up(work, options, batches=batches, checked=set(expected))
                     check_digests(how, run.digests, expected)
                     seconds[how][size] = run.batch
             figures[pair] = {"groups": groups, "seconds": seconds}

@@ -47,9 +47,11 @@ class ViewName:
 
 @dataclass(frozen=True)
 class Statement:
-    """A query (a SELECT, a set operation, or one in parentheses), its window clause, and the view it defines."""
+    """A query (a SELECT, a set operation, or one in parentheses), the tokens of its statement as written, its window
+    clause, and the view it defines."""
 
     query: exp.Expr
+    tokens: tuple[Token, ...]
     clause: WindowClause | None = None
     view: ViewName | None = None
 
@@ -70,22 +72,22 @@ def parse(source: SourceText) -> list[Statement]:
     refuse_nesting(source)
     # The parser would take window clauses for parts of the SELECT before them.
     split = split_statements(source)
-    trees = [(_parse_statement(source, tokens), clause) for tokens, clause in split]
+    trees = [_parse_statement(source, tokens) for tokens, _ in split]
     # After parsing, whose errors say more where both find one.
     for tokens, _ in split:
         refuse_gaps(source, tokens)
-    for tree, _ in trees:
+    for tree in trees:
         refuse_height(tree, source)
     # Functions before what calls them, which is so written out before it is bound.
     functions: dict[str, SqlFunction] = {}
     statements = list[Statement]()
-    for tree, clause in trees:
+    for tree, (tokens, clause) in zip(trees, split, strict=True):
         if is_function(tree):
             function = sql_function(tree, source, functions)
             functions[function.name] = function
         else:
             query = without_schemas(inlined(tree, functions, source), source.dialect)
-            statements.append(_statement(query, clause, source))
+            statements.append(_statement(query, tuple(tokens), clause, source))
     return statements
 
 
@@ -119,9 +121,9 @@ def _parse_statement(source: SourceText, tokens: Sequence[Token]) -> exp.Expr:
     return with_derived_aggregates(tree, rules.made_aggregates) if rules.made_aggregates else tree
 
 
-def _statement(tree: exp.Expr, clause: WindowClause | None, source: SourceText) -> Statement:
+def _statement(tree: exp.Expr, tokens: tuple[Token, ...], clause: WindowClause | None, source: SourceText) -> Statement:
     if isinstance(tree, _QUERIES):
-        return Statement(tree, clause)
+        return Statement(tree, tokens, clause)
     if not isinstance(tree, exp.Create) or tree.kind != "VIEW":
         word = str(tree.this).split()[0].upper() if isinstance(tree, exp.Command) else tree.key.upper()
         what = f"{word} {tree.kind}" if isinstance(tree, exp.Create) else word
@@ -142,4 +144,4 @@ def _statement(tree: exp.Expr, clause: WindowClause | None, source: SourceText) 
         columns = tuple(part.name for part in named.expressions)
         named = named.this
     source.refuse_others(named, {"this"}, "a view name")
-    return Statement(tree.expression, clause, ViewName(named.name, columns, bool(tree.args.get("replace"))))
+    return Statement(tree.expression, tokens, clause, ViewName(named.name, columns, bool(tree.args.get("replace"))))
