@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 
 import pytest
@@ -127,3 +128,9 @@ def test_after_any_slip_one_reads_where_and_what_to_try(text: str, dialect: str)
             bind(slipped, dialect, SCHEMA)
         except WorkbenchError as error:
             assert error.hint and "^" in str(error), f"{slipped}: {error}"
+
+
+def test_what_sqlglot_takes_for_a_command_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(WorkbenchError):
+        parse(SourceText("OPTIMIZE t"))
+    assert not caplog.records and logging.getLogger("sqlglot").level == logging.NOTSET

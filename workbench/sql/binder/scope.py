@@ -13,7 +13,7 @@ from sqlglot import exp
 from workbench.errors import nearest
 from workbench.sql.algebra.expressions import Column, Expression, Origin
 from workbench.sql.algebra.types import STRING
-from workbench.sql.dialects import Preferred
+from workbench.sql.dialect import Preferred
 from workbench.sql.syntax.misspelled import similar_key_words
 from workbench.sql.syntax.quoted_names import name_in_sql
 from workbench.sql.syntax.source_text import SourceText

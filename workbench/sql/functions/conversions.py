@@ -22,7 +22,7 @@ from workbench.sql.algebra.types import (
     integer,
     parse_type,
 )
-from workbench.sql.dialects import Rounding, TruthTexts
+from workbench.sql.dialect import Rounding, TruthTexts
 from workbench.sql.functions import jsonb_of_postgres, number_texts
 from workbench.sql.functions.arrays.lists import array_cast
 from workbench.sql.functions.bytes_of_postgres import bytes_of_text
@@ -95,15 +95,15 @@ def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
         return numeric(b, node, b.bind(node.this))
     if to.this == exp.DType.JSON and b.rules.json_keys_as_they_are:
         return json_of(b.bind(node.this))
-    if to.this == exp.DType.JSONB and b.rules.has_rows:
+    if to.this == exp.DType.JSONB and b.rules.has_jsonb:
         return jsonb_of_postgres.cast_to_jsonb(b.bind(node.this))
-    if to.this == exp.DType.NAME and b.rules.has_rows:
+    if to.this == exp.DType.NAME and b.rules.has_names:
         return _text_of_name(b, node)
     type_ = _type(b, to)
     value = b.bind(node.this)
     if value.type.fields and type_ == STRING and b.rules.has_rows:
         return record_as_text(b, value, node)
-    if type_ == BINARY and b.rules.has_rows:
+    if type_ == BINARY and b.rules.bytes_have_texts:
         return bytes_of_text(value)
     if value.type.json and type_ != STRING:
         if not b.rules.json_keys_as_they_are:

@@ -10,7 +10,7 @@ from sqlglot import exp
 from workbench.sql.algebra.coercion import as_string, is_null
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import INTEGER, MAX_PRECISION, STRING, DataType, Kind, decimal
-from workbench.sql.dialects import Formats
+from workbench.sql.dialect import Formats
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.declaration import Arguments, function, in_python
 from workbench.sql.functions.number_formats import number_in_format, number_of_format, read_format

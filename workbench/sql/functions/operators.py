@@ -26,7 +26,7 @@ from workbench.sql.algebra.types import (
     decimal,
 )
 from workbench.sql.algebra.zones import UTC, zoning
-from workbench.sql.dialects import Quotient
+from workbench.sql.dialect import Quotient
 from workbench.sql.functions import jsonb_of_postgres
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.collation import refuse_other_order
@@ -59,7 +59,7 @@ def plus_minus(b: ExpressionBinder, node: exp.Expr) -> Expression:
             sides = (moved, by) if length is node.expression else (by, moved)
             return interval_arithmetic.plus_minus(b, *sides, sign, node) or moved
     left, right = b.bind(node.this), b.bind(node.expression)
-    if b.rules.has_rows and sign == -1 and (shorter := jsonb_of_postgres.less(left, right)) is not None:
+    if b.rules.has_jsonb and sign == -1 and (shorter := jsonb_of_postgres.less(left, right)) is not None:
         return shorter
     if left.type == TIMESTAMP and right.type.kind is Kind.INTEGER:
         return call("add_seconds", left, call("*", right, Constant(sign * 86400, INTEGER)))
@@ -89,7 +89,7 @@ def comparison(symbol: str) -> Callable[[ExpressionBinder, exp.Binary], Expressi
                 end = b.bind(difference.this), add_interval(b, start, parts, 1, node)
                 return call(symbol, *(end if sides[0] is node.this else reversed(end)))
         left, right = b.parts(node, "this", "expression")
-        of_json = jsonb_of_postgres.same_json(symbol, left, right) if b.rules.has_rows else None
+        of_json = jsonb_of_postgres.same_json(symbol, left, right) if b.rules.has_jsonb else None
         return _compared(b, symbol, left, right) if of_json is None else of_json
 
     return bind

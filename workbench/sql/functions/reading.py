@@ -17,7 +17,7 @@ from sqlglot import exp
 from workbench.sql.algebra.coercion import TypeClash, as_string, is_null
 from workbench.sql.algebra.expressions import AggregateCall, Call, Expression
 from workbench.sql.algebra.types import BOOLEAN, DataType
-from workbench.sql.dialects import Dialect
+from workbench.sql.dialect import Dialect
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import EVERYWHERE, Function
 from workbench.sql.syntax.source_text import SourceText

@@ -65,7 +65,7 @@ def as_text(b: ExpressionBinder, value: Expression, node: exp.Expr) -> Expressio
             b.source.refuse(f"a {value.type.kind.upper()} as text without a format", node, "TO_CHAR(x, 'YYYY-MM-DD')")
         if value.type.kind in (Kind.DECIMAL, Kind.DOUBLE):
             b.source.refuse("a number with a fraction as text", node, "Oracle writes .5 for 0.5; keep it a number")
-    if b.rules.has_rows and value.type == BINARY:
+    if b.rules.bytes_have_texts and value.type == BINARY:
         return text_of_bytes(value)
     return coercion.as_string(value)
 

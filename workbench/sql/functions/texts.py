@@ -213,7 +213,7 @@ def concatenation(b: ExpressionBinder, node: exp.DPipe | exp.Concat) -> Expressi
             nodes.append(part)
     bound = [b.bind(n) for n in nodes]
     if (
-        b.rules.has_rows
+        b.rules.has_jsonb
         and isinstance(node, exp.DPipe)
         and (merged := jsonb_of_postgres.joined_json(bound)) is not None
     ):

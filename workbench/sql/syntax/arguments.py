@@ -96,6 +96,9 @@ class _Refusing:
     NAMES_JOINS = False
     """Whether the columns of USING have a name together."""
 
+    def _warn_unsupported(self) -> None:
+        """Say nothing: what the parser takes for a command is refused with words of ours."""
+
     def _parse_match_recognize(self) -> exp.MatchRecognize | None:
         """MATCH_RECOGNIZE with SUBSET, WITHIN and SKIP TO a variable, which the parser does not know."""
         begin = self._index

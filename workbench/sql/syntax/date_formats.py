@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.sql.algebra.time_patterns import pattern_of
-from workbench.sql.dialects import Dialect, Formats
+from workbench.sql.dialect import Dialect, Formats
 
 _TABLE = """
 yyyy       %Y    %Y    %Y    YYYY     reads

@@ -96,7 +96,7 @@ def tokenize(sql: str, dialect: str) -> list[Token]:
     for token in tokens:
         if token.token_type is TokenType.TIMESTAMPTZ and token.text.upper() == "TIMESTAMP":
             token.token_type = TokenType.TIMESTAMP
-        if token.token_type is TokenType.BYTE_STRING and rules.has_rows:
+        if token.token_type is TokenType.BYTE_STRING and rules.texts_escape:
             token.token_type = TokenType.STRING
     for token, following in pairwise(tokens):
         if token.text.upper() == "MATCH_RECOGNIZE" and following.token_type is TokenType.L_PAREN:

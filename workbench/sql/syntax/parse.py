@@ -5,7 +5,6 @@ No optimizer of sqlglot is used: several of its rewrites are not exact under NUL
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -26,7 +25,6 @@ from workbench.sql.syntax.sql_functions import SqlFunction, inlined, is_function
 from workbench.sql.syntax.syntax_errors import dropped_argument, refuse_gaps, stumbled, syntax_error
 from workbench.sql.syntax.window_clause import WindowClause, split_statements
 
-logging.getLogger("sqlglot").setLevel(logging.ERROR)  # what it takes for a command is refused below, in our words
 _LISTS = "%argus queries and %argus streams list what there is"
 _ASKED = {
     "EXPLAIN": "%argus explain NAME says how a query is computed, and %%argus NAME --dry-run what one would be",

@@ -12,7 +12,8 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from workbench.errors import SqlError, SqlWarning, UnsupportedError
-from workbench.sql.dialects import DIALECTS, Dialect
+from workbench.sql.dialect import Dialect
+from workbench.sql.dialects import DIALECTS
 from workbench.sql.syntax.dialects import tokenize
 
 _LABELS = {

@@ -44,7 +44,7 @@ from workbench.sql.binder.aggregates.ordered import (
 )
 from workbench.sql.binder.protocols import AggregateBinder, AggregateOfOuter
 from workbench.sql.binder.scope import Scope
-from workbench.sql.dialects import Quotient
+from workbench.sql.dialect import Quotient
 from workbench.sql.function_help import signature_hint
 from workbench.sql.functions import aggregates
 from workbench.sql.functions.aggregate_calls import AggregateSyntax, aggregate_name, read_aggregate

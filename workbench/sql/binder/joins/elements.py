@@ -34,7 +34,7 @@ from workbench.sql.binder.joins.series import ConstantSeries, constant_series, n
 from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import ScalarBinder
 from workbench.sql.binder.scope import Scope
-from workbench.sql.dialects import Dialect
+from workbench.sql.dialect import Dialect
 from workbench.sql.functions.arrays.arrays import HAS_PLACE, element_of
 from workbench.sql.functions.arrays.databases import entries_of
 from workbench.sql.functions.arrays.lengths import ended, longest

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from sqlglot import exp
+from sqlglot import ErrorLevel, exp
 
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.column_names import stored_name, unique_names
@@ -145,4 +145,6 @@ def shown_name(node: exp.Expr, source: SourceText) -> str:
         return inner.name
     queries = [part for part in outside_subqueries(node) if isinstance(part, QUERIES)]
     begins_inside = queries and queries != [node] and not any("start" in p.meta for p in outside_subqueries(node))
-    return (None if begins_inside else source.select_item(node)) or node.sql(dialect=source.dialect)
+    return (None if begins_inside else source.select_item(node)) or node.sql(
+        dialect=source.dialect, unsupported_level=ErrorLevel.IGNORE
+    )

@@ -16,7 +16,7 @@ from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.types import DATE, INSTANT, INTEGER, STRING, TIMESTAMP
 from workbench.sql.algebra.zones import UTC, instant_of, zoning
-from workbench.sql.dialects import Dialect, Formats
+from workbench.sql.dialect import Dialect, Formats
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.formatted_numbers import number_with_format
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, unwrapped
