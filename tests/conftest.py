@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from long import place
+from long import LONG, PATIENCE, place
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -65,9 +65,11 @@ def in_process() -> InProcess:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what uses the session, so that ``-m "not spark"`` leaves the tests that run in milliseconds.
 
-    The longest files come first (``long.FIRST``).
+    The longest files come first (``long.FIRST``). Where all cases run, a test may take longer than usual.
     """
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
+        if LONG and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(PATIENCE))
     items.sort(key=lambda item: place(os.path.relpath(item.path, TESTS)))

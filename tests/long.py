@@ -16,6 +16,8 @@ T = TypeVar("T")
 
 LONG = os.environ.get("ARGUS_LONG") == "all"
 
+PATIENCE = 3_600
+"""Seconds for a test where all cases run."""
 
 rare = pytest.mark.skipif(not LONG, reason="ARGUS_LONG=all runs what takes long and hardly ever fails alone")
 """Marks a test that runs only where all cases do."""
