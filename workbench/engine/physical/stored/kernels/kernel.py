@@ -27,11 +27,14 @@ class Kernel:
         accepts: whether it takes a call, by its types and constants.
         nested: whether it takes arrays, structs, maps and bytes as values, and gives them so; all others take their
             stored texts.
+        shares_lists: whether it takes lists, and the place of one element of each, and the lists may be a dictionary,
+            where several rows have one.
     """
 
     compute: ComputeValues
     accepts: Callable[[Call], bool]
     nested: bool = False
+    shares_lists: bool = False
 
 
 def of_kinds(*kinds: Kind) -> Callable[[Call], bool]:

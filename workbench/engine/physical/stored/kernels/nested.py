@@ -48,11 +48,34 @@ def _owners(lists: pa.ListArray) -> Positions:
     return np.repeat(np.arange(len(lists)), np.diff(offsets(lists)))
 
 
+def _of_one_place(compute: ComputeValues) -> Kernel:
+    """A kernel that looks at one place of each list, so that lists that rows share need not be copied for each."""
+    return Kernel(compute, lambda call: True, nested=True, shares_lists=True)
+
+
+def _lists_and_owners(lists: pa.ListArray | pa.DictionaryArray) -> tuple[pa.ListArray, Positions | slice]:
+    """The lists that there are, and for each row which one is its own."""
+    if isinstance(lists, pa.DictionaryArray):
+        return lists.dictionary, lists.indices.to_numpy(zero_copy_only=False)
+    return lists, slice(None)
+
+
+def _spans(lists: pa.ListArray | pa.DictionaryArray) -> tuple[Positions, Positions]:
+    """For each row where the elements of its list begin, and how many there are."""
+    there, own = _lists_and_owners(lists)
+    ends = offsets(there).astype(np.int64)
+    return ends[:-1][own], np.diff(ends)[own]
+
+
 def _at(lists: pa.ListArray, elements: pa.Array, places: Positions) -> pa.Array:
     """The element at a place of each list, from 0 on; NULL where it has none."""
-    begins = offsets(lists).astype(np.int64)
-    has = (places >= 0) & (places < np.diff(begins))
-    return elements.take(pa.array(np.where(has, begins[:-1] + places, 0), mask=~has))
+    begins, lengths = _spans(lists)
+    has = (places >= 0) & (places < lengths)
+    return elements.take(pa.array(np.where(has, begins + places, 0), mask=~has))
+
+
+def _element(lists: pa.ListArray | pa.DictionaryArray, places: Positions) -> pa.Array:
+    return _at(lists, pc.list_flatten(_lists_and_owners(lists)[0]), places)
 
 
 def _numbers(values: pa.Array, nothing: int) -> Positions:
@@ -85,14 +108,14 @@ def _field(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
 
 def _get(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     lists, places = arguments
-    return _at(lists, pc.list_flatten(lists), _numbers(places, -1))
+    return _element(lists, _numbers(places, -1))
 
 
 def _element_at(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     """From 1 on, or from the end."""
     lists, places = arguments
     asked = _numbers(places, 0)
-    return _at(lists, pc.list_flatten(lists), np.where(asked < 0, np.diff(offsets(lists)) + asked, asked - 1))
+    return _element(lists, np.where(asked < 0, _spans(lists)[1] + asked, asked - 1))
 
 
 def _size(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
@@ -100,7 +123,10 @@ def _size(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
 
 
 def _has_place(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-    return pc.less_equal(arguments[1], _size(call, arguments))
+    lists, places, *_ = arguments
+    there, own = _lists_and_owners(lists)
+    sizes = _size(call, [there])
+    return pc.less_equal(places, sizes if isinstance(own, slice) else sizes.take(pa.array(own)))
 
 
 def _first_equal(lists: pa.ListArray, elements: pa.Array, values: pa.Array) -> Positions:
@@ -345,10 +371,10 @@ LAMBDA_KERNELS: dict[str, ComputeValues] = {
 
 NESTED_KERNELS = {
     "field": _of_parts(_field),
-    "get": _of_parts(_get),
-    "element_at": _of_parts(_element_at),
+    "get": _of_one_place(_get),
+    "element_at": _of_one_place(_element_at),
     "array_size": _of_parts(_size),
-    "has_place": _of_parts(_has_place),
+    "has_place": _of_one_place(_has_place),
     "array_contains": _of_parts(_contains, _is_compared),
     "array_position": _of_parts(_position, _is_compared),
     "array_min": _of_parts(_least, _is_compared),

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 
+import numpy as np
 import pyarrow as pa
 
 from workbench.arrow.nested import arrow_in_json, read_stored, write_stored
@@ -35,7 +36,8 @@ from workbench.engine.physical.stored.kernels.quotients import EXACT_KERNELS, QU
 from workbench.engine.physical.stored.kernels.texts import TEXT_KERNELS
 from workbench.engine.physical.stored.kernels.times import DAY_KERNELS, TIME_KERNELS
 from workbench.engine.physical.stored.kernels.variances import VARIANCE_KERNELS
-from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
+from workbench.engine.storage.grouping import group_rows
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, calls, columns
 from workbench.sql.algebra.types import Kind
 from workbench.sql.functions.calls import FUNCTIONS
 
@@ -118,7 +120,28 @@ def _with_parts(call: Call, rows: pa.RecordBatch) -> pa.Array | None:
     kernel = kernel_of(call)
     if kernel is None or not kernel.nested:
         return None
+    if kernel.shares_lists:
+        lists, *places = call.arguments
+        made = _value(lists, rows) if isinstance(places[0], Constant) else _shared_lists(lists, rows)
+        return kernel.compute(call, [made, *(_value(place, rows) for place in places)])
     return kernel.compute(call, [_value(argument, rows) for argument in call.arguments])
+
+
+def _shared_lists(lists: Expression, rows: pa.RecordBatch) -> pa.Array:
+    """Lists of rows, as a dictionary where most rows have what another one has, too.
+
+    EXPLODE pairs a row with each place of its array: computing the array for each would take the square of its length.
+    """
+    read = [rows.column(column.name) for column in columns(lists)]
+    # 0.0 and -0.0 are equal, and lists that are computed from them are not.
+    if "variable" in calls(lists) or not read or any(pa.types.is_floating(column.type) for column in read):
+        return _value(lists, rows)
+    order, begins = group_rows(read, rows.num_rows)
+    if 2 * len(begins) > rows.num_rows:
+        return _value(lists, rows)
+    whose = np.empty(rows.num_rows, np.int32)
+    whose[order] = np.repeat(np.arange(len(begins)), np.diff(begins, append=rows.num_rows))
+    return pa.DictionaryArray.from_arrays(pa.array(whose), _value(lists, rows.take(pa.array(order[begins]))))
 
 
 def has_kernels(expression: Expression, levels: int = HIGHEST) -> bool:
