@@ -1,4 +1,4 @@
-"""Few rows are grouped by a dictionary, many by Arrow: in the same groups."""
+"""Few rows are grouped by sorting them, many by Arrow: in the same groups."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ VALUES: dict[pa.DataType, list[object]] = {
 def test_as_arrow_groups(type_: pa.DataType, monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = random.Random(str(type_))
     for _ in range(40):
-        rows = chosen.randrange(2, grouping.ROWS_BY_DICTIONARY + 1)
+        rows = chosen.randrange(2, 65)
         columns = [pa.array(chosen.choices(VALUES[of], k=rows + 1), of)[1:] for of in (type_, chosen.choice([*VALUES]))]
         few = groups(columns, rows)
         with monkeypatch.context() as patch:
-            patch.setattr(grouping, "ROWS_BY_DICTIONARY", 0)
+            patch.setattr(grouping, "ROWS_SORTED", 0)
             assert few == groups(columns, rows)
 
 

@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
 from workbench.arrow.nested import texts_read_once
@@ -143,7 +142,7 @@ class FilterAndWrite:
                     batch = batch.append_column(name, value.values(batch))
                 bits = grouped.lineage(batch, learnt)
             lineages, which, occurrences = patterns(bits)
-            leaving = np.asarray(pc.less(batch.column(WEIGHT), 0).fill_null(False))
+            leaving = _weights(batch) < 0
             combined = grouped.combined(lineages)
             # Every row that a node has counts for it, also where only nodes below it keep the row.
             counts += _counted(lineages, combined, occurrences)
@@ -152,9 +151,11 @@ class FilterAndWrite:
             if not good.any():
                 continue
             keep = good[which]
-            values = batch.select(columns).filter(pa.array(keep))
+            values = batch.select(columns)
+            if not keep.all():
+                values, bits = values.filter(pa.array(keep)), bits[keep]
             names = [*columns, *map(word_column, range(words))]
-            writer.add(pa.RecordBatch.from_arrays([*values.columns, *word_arrays(bits[keep])], names=names))
+            writer.add(pa.RecordBatch.from_arrays([*values.columns, *word_arrays(bits)], names=names))
         state = state_files(self.tree) if self.with_state else StateFiles([])
         return Answer(
             self.tree,
@@ -186,8 +187,12 @@ def _cancelled(batches: ArrowBatches, together: int) -> ArrowBatches:
 
 def _consolidated(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     rows = batches[0] if len(batches) == 1 else pa.concat_batches(batches)
-    leave = pc.any(pc.less(rows.column(WEIGHT), 0), min_count=0).as_py()
+    leave = (_weights(rows) < 0).any()
     return consolidate(rows) if leave else rows  # rows that only come cancel nothing
+
+
+def _weights(rows: pa.RecordBatch) -> Positions:
+    return np.asarray(rows.column(WEIGHT).to_numpy())
 
 
 def _counted(lineages: Bits, combined: Mask, occurrences: Positions) -> Positions:

@@ -55,8 +55,11 @@ def conform(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
         >>> conform(rows, pa.schema([("a", pa.string()), ("_bits0", pa.int64())])).to_pydict()
         {'a': ['x', None], '_bits0': [0, 0]}
     """
-    if batch.schema.equals(schema):
+    own, names = batch.schema, schema.names
+    if own.equals(schema):
         return batch
+    if {*names} <= {*own.names} and (chosen := batch.select(names)).schema.equals(schema):
+        return chosen  # in a tenth of the time
     return pa.RecordBatch.from_arrays([_column(batch, field) for field in schema], schema=schema)
 
 

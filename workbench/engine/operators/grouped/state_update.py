@@ -54,12 +54,18 @@ class MergedGroups:
     """The parts of dirty groups.
 
     Attributes:
-        after: those after the batch.
-        before: those before it, NULL where nothing is stored of a group; ``None`` where nothing is stored at all.
+        parts: those after the batch, and behind them, where anything is stored, those before it: NULL of a group of
+            which nothing is. What follows from the ones and the others is computed by one call.
+        number: of groups.
     """
 
-    after: pa.RecordBatch
-    before: pa.RecordBatch | None = None
+    parts: pa.RecordBatch
+    number: int
+
+    @property
+    def after(self) -> pa.RecordBatch:
+        """The parts after the batch."""
+        return self.parts.slice(0, self.number)
 
 
 @dataclass(frozen=True)
@@ -110,7 +116,8 @@ class StateUpdate:
 
     def _rows_after(self, dirty: pa.RecordBatch, values: ChangedValues | None) -> pa.RecordBatch:
         if self._state is None:
-            return self._change(MergedGroups(self._with_empty_groups(dirty)), values)
+            groups = self._with_empty_groups(dirty)
+            return self._change(MergedGroups(groups, groups.num_rows), values)
         return self._change(self._merged(dirty, self._state, self._looked_up(0)), values)
 
     @property
@@ -171,15 +178,15 @@ class StateUpdate:
         together = pa.concat_batches(found).take(pa.array(order))
         read = np.stack([order >= dirty.num_rows, np.ones(len(order), dtype=bool)])  # before the batch; after it
         cells = Cells(np.searchsorted(group[order], positions[0]), read)
-        there = cells.present()
+        there, rows = cells.present(), dirty.num_rows
         stored = np.cumsum(there[0])
-        place, rows = pa.array(stored - 1, mask=~there[0]), dirty.num_rows
-        after = {name: dirty.column(name) for name in self.plan.state_keys}
-        before = {**after}
+        # All cells of the reader before the batch come first, then those after it, one for each group.
+        place = np.concatenate([np.arange(rows) + np.count_nonzero(there[0]), stored - 1])
+        twice, place = np.tile(positions[0], 2), pa.array(place, mask=np.concatenate([~there[1], ~there[0]]))
+        both = {name: dirty.column(name).take(pa.array(twice)) for name in self.plan.state_keys}
         for part in self.plan.state_parts:
-            both = cells.reduce(together.column(part.name), part.combine, there)
-            before[part.name], after[part.name] = both.take(place), both.slice(len(both) - rows)
-        return MergedGroups(pa.RecordBatch.from_pydict(after), pa.RecordBatch.from_pydict(before))
+            both[part.name] = cells.reduce(together.column(part.name), part.combine, there).take(place)
+        return MergedGroups(pa.RecordBatch.from_pydict(both), rows)
 
     def _after(
         self,
@@ -208,15 +215,19 @@ class StateUpdate:
 
     def _change(self, merged: MergedGroups, changed: ChangedValues | None) -> pa.RecordBatch:
         """The change of the rows of groups whose parts are merged."""
-        groups, schema = merged.after, self._schema
+        groups, schema, number = merged.after, self._schema, merged.number
         types = [schema.field(name).type for name in self._values]
-        before, present = None, np.zeros(groups.num_rows, dtype=np.int64)
-        if self.stored is not None and merged.before is not None:
-            before, present = self._before(groups, merged.before, types, self.stored.rows)
-        after = self._after(groups, changed, types, before)
-        there = copies(self.plan, groups)
-        if before is None or not present.any():
-            return self._rows(groups, after, np.flatnonzero(there), there, schema)
+        if self.stored is None or merged.parts.num_rows == number:
+            there = copies(self.plan, groups)
+            return self._rows(groups, self._after(groups, changed, types, None), np.flatnonzero(there), there, schema)
+        if self.plan.from_values:
+            # The value of such a statistic after the batch follows from the one before, which is looked up.
+            before, present = self._emitted(groups, self.stored.rows, self._looked_up(1))
+            after, there = self._after(groups, changed, types, before), copies(self.plan, groups)
+        else:
+            values, times = self._after(merged.parts, None, types, None), copies(self.plan, merged.parts)
+            after, before = values.slice(0, number), values.slice(number)
+            there, present = times[:number], times[number:]
         equal = np.ones(groups.num_rows, dtype=bool)
         for name in self._values:
             equal &= not_distinct(after.column(name), before.column(name))
@@ -236,18 +247,6 @@ class StateUpdate:
         columns |= {name: values.column(name).take(at) for name in self._values}
         columns[WEIGHT] = pa.array(weights[chosen])
         return conform(pa.RecordBatch.from_pydict(columns), schema)
-
-    def _before(
-        self, groups: pa.RecordBatch, before: pa.RecordBatch, types: Sequence[pa.DataType], rows: Scan
-    ) -> tuple[pa.RecordBatch, Positions]:
-        """The operator's rows of some groups before the batch: values, and how often each was there.
-
-        They follow from the parts before the batch, and are not looked up. A statistic of counted values is: its value
-        after the batch follows from the one before.
-        """
-        if self.plan.from_values:
-            return self._emitted(groups, rows, self._looked_up(1))
-        return self._after(before, None, types, None), copies(self.plan, before)
 
     def _emitted(self, groups: pa.RecordBatch, scan: Scan, stored: Run) -> tuple[pa.RecordBatch, Positions]:
         """The operator's rows of some groups as they are stored.

@@ -39,6 +39,8 @@ MOST_PIECES = 4_194_304
 """Pieces of ranges that are looked at, at most; ranges that overlap more than that do not cancel."""
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIXING = (np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)), (np.uint64(27), np.uint64(0x94D049BB133111EB))
+_LAST_SHIFT = np.uint64(31)
 
 
 class Order(Protocol):
@@ -130,9 +132,7 @@ def candidates(
         weights: 1 or -1 for each position. Then a row of the segment comes with as many positions as their weights
             come to, of the sign of that: those that cancel each other are not even looked at.
     """
-    first, counts, rows = _matches(segment, key, ranges)
-    asked = np.flatnonzero(counts)
-    first, counts = first[asked], counts[asked]
+    asked, first, counts, rows = _matches(segment, key, ranges)
     if weights is not None:
         asked, first, counts = _uncancelled(asked, first, counts, weights)
     if not len(asked):
@@ -153,16 +153,16 @@ def one_match(
         segment, key, ranges: as of ``candidates``.
         matches: which of some pairs match.
     """
-    first, counts, rows = _matches(segment, key, ranges)
-    left = np.flatnonzero(counts)
-    parts = [(left[:0], rows[:0])]
+    asked, first, counts, rows = _matches(segment, key, ranges)
+    left = np.arange(len(asked))
+    parts = [(asked[:0], rows[:0])]
     tried, more = 0, 1
     while len(left):
-        asked, within = _expanded(left, np.minimum(counts[left] - tried, more))
-        candidate = rows[first[asked] + tried + within]
-        good = matches(asked, candidate)
-        served, at = np.unique(asked[good], return_index=True)
-        parts.append((served, candidate[good][at]))
+        which, within = _expanded(left, np.minimum(counts[left] - tried, more))
+        candidate = rows[first[which] + tried + within]
+        good = matches(asked[which], candidate)
+        served, at = np.unique(which[good], return_index=True)
+        parts.append((asked[served], candidate[good][at]))
         tried, more = tried + more, min(2 * more, AT_ONCE)
         left = left[(counts[left] > tried) & ~np.isin(left, served)]
     return np.concatenate([asked for asked, _ in parts]), np.concatenate([row for _, row in parts])
@@ -170,16 +170,18 @@ def one_match(
 
 def count_candidates(segment: str, key: Key, ranges: KeyRanges, weights: Positions | None = None) -> int:
     """How many pairs ``candidates`` would find."""
-    first, counts, _ = _matches(segment, key, ranges)
+    asked, first, counts, _ = _matches(segment, key, ranges)
     if weights is not None:
-        asked = np.flatnonzero(counts)
-        counts = _uncancelled(asked, first[asked], counts[asked], weights)[2]
+        counts = _uncancelled(asked, first, counts, weights)[2]
     return int(counts.sum())
 
 
 def candidates_of_each(segment: str, key: Key, ranges: KeyRanges) -> Positions:
     """How many of these pairs there are for each position in ``ranges``."""
-    return _matches(segment, key, ranges)[1]
+    asked, _, counts, _ = _matches(segment, key, ranges)
+    of_each = np.zeros(len(ranges.hashes), dtype=np.int64)
+    of_each[asked] = counts
+    return of_each
 
 
 def value_hashes(column: pa.Array) -> Hashes:
@@ -244,18 +246,16 @@ def _uncancelled(
     return asked[which], points[pieces], points[pieces + 1] - points[pieces]
 
 
-def _matches(segment: str, key: Key, ranges: KeyRanges) -> tuple[Positions, Positions, Positions]:
-    """For each position in ``ranges`` where its rows begin in the index and how many there are; the index's rows."""
+def _matches(segment: str, key: Key, ranges: KeyRanges) -> tuple[Positions, Positions, Positions, Positions]:
+    """The positions in ``ranges`` that have rows, where these begin in the index and how many there are; its rows."""
     if key.orders:
         return _ordered_matches(segment, key, ranges)
     hashes, rows = sorted_index(segment, key.name, lambda: _keyed(segment, key)[:2])
-    first, counts = np.zeros((2, len(ranges.hashes)), dtype=np.int64)
-    asked, begin = _known(hashes, ranges.hashes, np.arange(len(ranges.hashes)))
-    first[asked], counts[asked] = begin, np.searchsorted(hashes, hashes[begin], side="right") - begin
-    return first, counts, rows
+    asked, first = _known(hashes, ranges.hashes)
+    return asked, first, hashes.searchsorted(hashes[first], side="right") - first, rows
 
 
-def _ordered_matches(segment: str, key: Key, ranges: KeyRanges) -> tuple[Positions, Positions, Positions]:
+def _ordered_matches(segment: str, key: Key, ranges: KeyRanges) -> tuple[Positions, Positions, Positions, Positions]:
     """``_matches`` where rows of a key are in order.
 
     An entry's place is the first entry of its key times the number of entries, plus the rank of its value among those
@@ -263,16 +263,17 @@ def _ordered_matches(segment: str, key: Key, ranges: KeyRanges) -> tuple[Positio
     has none of the segment's values costs no search: most rows of a stream are looked up near the latest.
     """
     hashes, rows, places, values, *greatest = index_columns(segment, key.name, lambda: _ordered_entries(segment, key))
-    first, counts = np.zeros((2, len(ranges.hashes)), dtype=np.int64)
     if not len(hashes):
-        return first, counts, rows
+        return rows, rows, rows, rows
     (low, high), *others = ranges.bounds
     possible = np.ones(len(ranges.hashes), dtype=bool)
     if low is not None:
         possible &= low <= values[-1]
     if high is not None:
         possible &= high >= values[0]
-    asked, begin = _known(hashes, ranges.hashes, np.flatnonzero(possible))
+    asked = np.flatnonzero(possible)
+    known, begin = _known(hashes, ranges.hashes[asked])
+    asked = asked[known]
     begins, least = begin * (len(hashes) + 1), begin
     ranks = len(hashes) if high is None else np.searchsorted(values, high[asked], side="right")
     end = np.searchsorted(places, begins + ranks)
@@ -282,15 +283,17 @@ def _ordered_matches(segment: str, key: Key, ranges: KeyRanges) -> tuple[Positio
         assert at_least is not None
         reaching = np.searchsorted(places_so_far, begins + np.searchsorted(of_second, at_least[asked]))
         least = np.maximum(least, reaching)
-    first[asked], counts[asked] = least, np.maximum(0, end - least)
-    return first, counts, rows
+    some = np.flatnonzero(end > least)
+    return asked[some], least[some], (end - least)[some], rows
 
 
-def _known(hashes: Hashes, of: Hashes, asked: Positions) -> tuple[Positions, Positions]:
+def _known(hashes: Hashes, asked: Hashes) -> tuple[Positions, Positions]:
     """The positions among those that are asked whose hash is there, and its first entry."""
-    first = np.searchsorted(hashes, of[asked])
-    known = np.flatnonzero(hashes[np.minimum(first, len(hashes) - 1)] == of[asked]) if len(hashes) else first[:0]
-    return asked[known], first[known]
+    first = hashes.searchsorted(asked)
+    if not len(hashes):
+        return first[:0], first[:0]
+    known = np.flatnonzero(hashes.take(first, mode="clip") == asked)
+    return known, first[known]
 
 
 def _keyed(segment: str, key: Key) -> tuple[Hashes, Positions, list[Orders]]:
@@ -322,6 +325,7 @@ def _ordered_entries(segment: str, key: Key) -> list[npt.NDArray[np.generic]]:
 
 def _mixed(x: Hashes) -> Hashes:
     """The finalizer of splitmix64: numbers next to each other get hashes far apart."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    for shift, factor in _MIXING:
+        x = x ^ (x >> shift)
+        x *= factor
+    return x ^ (x >> _LAST_SHIFT)
