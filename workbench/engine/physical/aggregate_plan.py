@@ -119,11 +119,19 @@ class GroupedPlan:
 
     def inputs(self, branch: int) -> tuple[SingleInput, ...]:
         """The values that are computed from the rows of a branch, by its position; others have not the columns."""
-        inputs = [of.value for of in self.counted]
-        inputs += [part.addend.value for part in self.parts if part.addend.value is not None]
-        inputs += [value for grouping in self.branches[branch].groupings for value in grouping.values()]
-        inputs += [] if self.sessions is None else [self.sessions.time]
-        return tuple(dict.fromkeys(chain.from_iterable(map(single_inputs, inputs))))
+        return self._inputs[branch]
+
+    @cached_property
+    def _inputs(self) -> tuple[tuple[SingleInput, ...], ...]:
+        """Those of every branch."""
+        every = [of.value for of in self.counted]
+        every += [part.addend.value for part in self.parts if part.addend.value is not None]
+        times = [] if self.sessions is None else [self.sessions.time]
+        of_branches = (
+            [*every, *(value for grouping in branch.groupings for value in grouping.values()), *times]
+            for branch in self.branches
+        )
+        return tuple(tuple(dict.fromkeys(chain.from_iterable(map(single_inputs, own)))) for own in of_branches)
 
     @cached_property
     def counts(self) -> tuple[str, ...]:

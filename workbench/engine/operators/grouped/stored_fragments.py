@@ -12,9 +12,9 @@ equal groups and lineage, and where values are counted one for each value of the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +25,7 @@ from workbench.arrow.types import to_arrow
 from workbench.engine.operators.grouped.statistics import cast_or_null
 from workbench.engine.physical.accumulators import LOW_DIGITS, Addend, Adds, StatePart
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
-from workbench.engine.physical.row_inputs import DigitsInput, ProductInput, calls_among, operands, with_calls
+from workbench.engine.physical.row_inputs import DigitsInput, ProductInput, RowInput, calls_among, operands, with_calls
 from workbench.engine.physical.stored.calls import Functions
 from workbench.engine.physical.stored.decimals import from_integers, quotients_and_remainders
 from workbench.engine.physical.stored.unscaled import fits_64_bits
@@ -119,22 +119,28 @@ class StoredFragments:
             number: of the grouping.
         """
         grouping = self.plan.branches[branch].groupings[number]
+        # A sum has several parts, and AVG, SUM and COUNT of an expression have the same.
+        values = cache(lambda value: value.values(rows))
         keys = {**keys} | {
-            name: with_equal_bits(grouping[name].values(rows).cast(to_arrow(type_)))
+            name: with_equal_bits(values(grouping[name]).cast(to_arrow(type_)))
             for name, type_ in self.plan.groups.items()
             if name in grouping
         }
         of_groups = {VALUES: 0} if self.plan.counted else {}
-        parts = {part: _added(part, rows, branch) for part in self.plan.parts}
+        parts = {part: _added(part, rows, branch, values) for part in self.plan.parts}
         yield self._combined(keys, {**marks, **of_groups}, parts)
         for of in self.plan.counted:
-            yield self._of_values(of, rows, keys, marks)
+            yield self._of_values(of, values(of.value), rows, keys, marks)
 
     def _of_values(
-        self, of: CountedValues, rows: pa.RecordBatch, keys: Mapping[str, pa.Array], marks: Mapping[str, int]
+        self,
+        of: CountedValues,
+        values: pa.Array,
+        rows: pa.RecordBatch,
+        keys: Mapping[str, pa.Array],
+        marks: Mapping[str, int],
     ) -> pa.RecordBatch:
         """The fragments of the values of an expression; a fragment counts its rows and has no other part."""
-        values = of.value.values(rows)
         known = values.is_valid()
         own = {name: column.filter(known) for name, column in keys.items()}
         own[of.column] = with_equal_bits(values.filter(known))
@@ -194,22 +200,22 @@ def pieces(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[list[pa.Rec
         yield piece
 
 
-def _added(part: StatePart, rows: pa.RecordBatch, branch: int) -> pa.Array:
-    """What each row adds to a part."""
+def _added(part: StatePart, rows: pa.RecordBatch, branch: int, values: Callable[[RowInput], pa.Array]) -> pa.Array:
+    """What each row adds to a part; ``values`` gives those of an expression."""
     weights = rows.column(WEIGHT)
     match part.addend:
         case Addend(Adds.WEIGHT, branch=own):
             return weights if own in (None, branch) else pa.array(np.zeros(len(weights), dtype=np.int64))
         case Addend(Adds.WEIGHT_OF_KNOWN, value) if value is not None:
-            return pc.if_else(value.values(rows).is_valid(), weights, 0)
+            return pc.if_else(values(value).is_valid(), weights, 0)
         case Addend(Adds.PRODUCT, value) if value is not None:
-            return product(value.values(rows), weights, to_arrow(part.type))
+            return product(values(value), weights, to_arrow(part.type))
         case Addend(Adds.VALUE, value) if value is not None:
-            return value.values(rows)
+            return values(value)
         case Addend(Adds.DIGITS, (ProductInput() | DigitsInput()) as value):
             return value.digits(rows, weights)
         case Addend((Adds.LOW | Adds.HIGH) as adds, value) if value is not None:
-            return _part_of_wide_sum(value.values(rows), weights, part.type, adds is Adds.HIGH)
+            return _part_of_wide_sum(values(value), weights, part.type, adds is Adds.HIGH)
     raise ValueError(f"{part.name} has no values to add")
 
 
