@@ -36,6 +36,14 @@ def values(mapped: MappedFiles, segment: Segment) -> list[int]:
     return list(mapped.batch(segment.path).column("k").to_pylist())
 
 
+def test_a_look_for_removed_files_keeps_parts_that_are_not_written_yet(state: Path) -> None:
+    segment = written(state / "a")
+    mapped = MappedFiles()
+    rows = mapped.batch(segment.path)
+    mapped.look()
+    assert mapped.batch(segment.path) is rows
+
+
 def test_parts_are_read_before_and_after_they_are_written(state: Path) -> None:
     segments = [written(state / name, first) for first, name in enumerate("abc")]
     assert not any(state.iterdir()) and len({segment.file for segment in segments}) == 1

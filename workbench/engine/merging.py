@@ -12,7 +12,7 @@ from workbench.engine.schedule import run_all
 from workbench.engine.state import EngineState
 from workbench.engine.storage.job_input import InputRows, TaskInput
 from workbench.engine.storage.merging import merged_here, merging_of
-from workbench.engine.storage.relation import Relation, rows_of
+from workbench.engine.storage.relation import Relation, rows_stored
 from workbench.engine.storage.segments import segments_of
 
 
@@ -32,7 +32,9 @@ def with_merged_runs(runner: Runner, state: EngineState, threads: Executor) -> E
         return state
     here = [name for name, relation in due.items() if relation.is_merged_here]
     few = runner.limits.rows_stepped_in_process
-    merged = run_all(here, lambda name: merged_here(due[name]), threads, lambda name: rows_of(due[name].merging) <= few)
+    merged = run_all(
+        here, lambda name: merged_here(due[name]), threads, lambda name: rows_stored(due[name].merging) <= few
+    )
     merged |= _by_tasks(runner, {name: relation for name, relation in due.items() if name not in merged})
     trees = {
         name: tree.with_merged({role: merged[f"{name} {role}"] for role in of_trees[name]}) if of_trees[name] else tree

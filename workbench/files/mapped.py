@@ -25,7 +25,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from workbench.files.packs import bytes_of, check_cached, extent_of, file_of, length_of, session_folder
+from workbench.files.packs import PACKING, bytes_of, check_cached, extent_of, file_of, length_of, session_folder
 from workbench.files.shared import local_path, present, removed, stored_below
 from workbench.files.writing import make_like
 from workbench.limits import SESSION_LIMITS
@@ -147,7 +147,8 @@ class MappedFiles:
 
     def _drop_removed(self) -> None:
         started = time.monotonic()
-        for path in [path for path in self._mapped if not os.path.exists(local_path(path))]:
+        gone = [path for path in self._mapped if not os.path.exists(local_path(path)) and not PACKING.fills(path)]
+        for path in gone:
             self._drop(path)
         now = time.monotonic()
         self._due = now + max(LOOKING, (now - started) / LOOKING_SHARE)

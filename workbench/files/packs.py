@@ -175,6 +175,11 @@ class Packs:
                 pack.write()
             self._filled.clear()
 
+    def fills(self, file: str) -> bool:
+        """Whether a file is a pack that is not written yet."""
+        with self._lock:
+            return any(pack.path == file for pack in self._filled.values())
+
     def waiting(self, path: str) -> pa.Buffer | None:
         """The bytes of a part that is not written yet."""
         with self._lock:

@@ -38,7 +38,9 @@ def test_as_arrow_groups(type_: pa.DataType, monkeypatch: pytest.MonkeyPatch) ->
         few = groups(columns, rows)
         with monkeypatch.context() as patch:
             patch.setattr(grouping, "ROWS_SORTED", 0)
-            assert few == groups(columns, rows)
+            assert few == groups(columns, rows)  # by numbers of 16 bits
+            patch.setattr(grouping, "FEW_VALUES", 0)
+            assert few == groups(columns, rows)  # by Arrow
 
 
 def groups(columns: list[pa.Array], rows: int) -> list[list[int]]:

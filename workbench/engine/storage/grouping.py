@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,9 @@ Positions = npt.NDArray[np.int64]
 """Rows by their position in a batch."""
 
 _MOST = 2**63 - 1
+
+FEW_VALUES = 2**16
+"""Numbers of 16 bits are sorted digit by digit: in a third of the time in which Arrow groups them."""
 
 ROWS_SORTED = 1_000
 """Rows that are sorted in less time than Arrow needs to plan their grouping, which is 100 microseconds."""
@@ -38,8 +42,11 @@ def group_rows(columns: Sequence[pa.Array], rows: int) -> tuple[Positions, Posit
     at = np.arange(rows)
     if rows < 2 or not columns:
         return at, np.zeros(min(rows, 1), dtype=np.int64)
-    if rows <= ROWS_SORTED and not any(pa.types.is_nested(column.type) for column in columns):
-        return _sorted_groups([_codes(column) for column in columns])
+    if rows <= FEW_VALUES and not any(pa.types.is_nested(column.type) for column in columns):
+        if rows <= ROWS_SORTED:
+            return _sorted_groups([_codes(column) for column in columns])
+        if (small := _small_codes(columns)) is not None:
+            return _sorted_groups([small])
     names = [str(position) for position in range(len(columns))]
     table = pa.table([*map(with_equal_bits, columns), pa.array(at)], names=[*names, "row"])
     lists = table.group_by(names, use_threads=False).aggregate([("row", "list")])["row_list"].combine_chunks()
@@ -147,7 +154,7 @@ def _together(left: pa.Array, right: pa.Array) -> pa.Array:
         return pa.concat_arrays([left, right.cast(left.type)])
 
 
-def _sorted_groups(codes: Sequence[Positions]) -> tuple[Positions, Positions]:
+def _sorted_groups(codes: Sequence[npt.NDArray[Any]]) -> tuple[Positions, Positions]:
     """``group_rows`` of numbers, by sorting them."""
     order = np.argsort(codes[0], kind="stable") if len(codes) == 1 else np.lexsort(codes)
     begins = np.zeros(len(order), dtype=bool)
@@ -162,7 +169,23 @@ def _codes(column: pa.Array) -> Positions:
     """Whole numbers that are equal where values are equal in all their bits."""
     if pa.types.is_integer(column.type) and not column.null_count:
         return np.asarray(column.to_numpy())
-    return np.asarray(with_equal_bits(column).dictionary_encode(null_encoding="encode").indices.to_numpy())
+    return np.asarray(_encoded(column).indices.to_numpy())
+
+
+def _small_codes(columns: Sequence[pa.Array]) -> npt.NDArray[np.uint16] | None:
+    """A number of 16 bits for each combination of values; ``None`` where these may be more."""
+    codes, many = np.zeros(len(columns[0]), dtype=np.int64), 1
+    for column in columns:
+        encoded = _encoded(column)
+        many *= len(encoded.dictionary)
+        if many > FEW_VALUES:
+            return None
+        codes = codes * len(encoded.dictionary) + encoded.indices.to_numpy()
+    return codes.astype(np.uint16)
+
+
+def _encoded(column: pa.Array) -> pa.DictionaryArray:
+    return with_equal_bits(column).dictionary_encode(null_encoding="encode")
 
 
 def with_equal_bits(column: pa.Array) -> pa.Array:

@@ -54,7 +54,7 @@ class Delta:
     @property
     def rows(self) -> int:
         """How many rows there are."""
-        return rows_of(self.segments)
+        return rows_stored(self.segments)
 
     def changed(self, bit: int) -> int:
         """The number of changes with a bit: a row that leaves and the one that takes its place are one."""
@@ -106,12 +106,12 @@ class Relation:
     @cached_property
     def rows(self) -> int:
         """How many rows there are, also those that cancel each other."""
-        return rows_of(self.segments)
+        return rows_stored(self.segments)
 
     def frame(self, names: Sequence[str], segments: Run | None = None) -> DataFrame:
         """Some columns of all rows, or of those of some segments; some rows may cancel others."""
         chosen = self.segments if segments is None else segments
-        return segments_frame(self.jobs, chosen, self.layout, names, tasks_for(rows_of(chosen), self.jobs))
+        return segments_frame(self.jobs, chosen, self.layout, names, tasks_for(rows_stored(chosen), self.jobs))
 
     def append(self, delta: Delta) -> Relation:
         """The relation with a delta's rows."""
@@ -136,7 +136,7 @@ class Relation:
         """Whether they are so few that this process merges them."""
         limits, segments = self.jobs.limits, self.merging
         most = limits.bytes_merged_in_process
-        return rows_of(segments) <= limits.rows_merged_in_process and sum(s.bytes for s in segments) <= most
+        return rows_stored(segments) <= limits.rows_merged_in_process and sum(s.bytes for s in segments) <= most
 
     def with_merged(self, run: Run) -> Relation:
         """The relation with one run in the place of those that were due."""
@@ -145,7 +145,7 @@ class Relation:
     @property
     def merge_tasks(self) -> int:
         """How many tasks merge them: one, where rows that differ in any column may become one."""
-        return 1 if self.merge is not None and not self.merge.keys else tasks_for(rows_of(self.merging), self.jobs)
+        return 1 if self.merge is not None and not self.merge.keys else tasks_for(rows_stored(self.merging), self.jobs)
 
     @property
     def _number(self) -> int:
@@ -175,7 +175,7 @@ def tasks_for(rows: int, jobs: JobRunner) -> int:
     return 1 if rows <= jobs.limits.rows_per_task else jobs.cores
 
 
-def rows_of(segments: Run) -> int:
+def rows_stored(segments: Run) -> int:
     """How many rows segments have."""
     return sum(segment.rows for segment in segments)
 
@@ -189,7 +189,7 @@ def _to_merge(runs: Sequence[Run], many: int, at_most: int | None) -> int:
         at_most: runs of more rows stay as they are, since merging them does not make their rows fewer.
     """
     newer = count = 0
-    for rows in map(rows_of, reversed(runs)):
+    for rows in map(rows_stored, reversed(runs)):
         if (at_most is not None and rows > at_most) or (count and rows > 2 * newer):
             break
         newer, count = newer + rows, count + 1

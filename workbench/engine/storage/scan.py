@@ -199,12 +199,18 @@ class LineageScan:
         """The rows that have readers, with the columns of ``output``."""
         lineage = np.stack([word_values(batch, word) for word in self.words], axis=1)
         rows = batch.select(self.rows.output.names)
-        for number, readers in enumerate(self.readers):
-            own = lineage & mask([bit for _, bits in readers for bit in bits], max(self.words) + 1)[list(self.words)]
+        for number, (readers, read_bits) in enumerate(zip(self.readers, self._read_bits, strict=True)):
+            own = lineage & read_bits
             read = self._read(own, readers)
             chosen = rows if read.all() else rows.filter(pa.array(read))
             sets = pa.array(np.full(chosen.num_rows, number))
             yield pa.RecordBatch.from_arrays([*chosen.columns, *word_arrays(own[read]), sets], schema=self.output)
+
+    @cached_property
+    def _read_bits(self) -> list[Bits]:
+        """For each grouping the bits of all nodes that are read, in the words of lineage."""
+        words, most = list(self.words), max(self.words) + 1
+        return [mask([bit for _, bits in readers for bit in bits], most)[words] for readers in self.readers]
 
     def _read(self, own: Bits, readers: Readers) -> Mask:
         """Which rows have readers, by the bits of what is read."""
