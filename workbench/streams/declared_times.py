@@ -7,6 +7,7 @@ for digits, ``MMM`` for Jan and ``MMMM`` for January; what stands in quotes, and
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 from functools import cache
 
@@ -45,11 +46,13 @@ _PARTS = {
 
 
 _DAYS = (
-    *("d.M.yyyy", "d/M/yyyy", "M/d/yyyy", "d-M-yyyy", "M-d-yyyy", "d.M.yy", "yyyy/M/d", "yyyy.M.d"),
+    *("d.M.yyyy", "d/M/yyyy", "M/d/yyyy", "d-M-yyyy", "M-d-yyyy", "yyyy/M/d", "d.M.yy", "yyyy.M.d"),
     *("MMM d yyyy", "MMM d, yyyy", "MMMM d, yyyy", "d MMM yyyy", "d MMMM yyyy", "d-MMM-yyyy", "d-MMM-yy"),
 )
-_TIMES = ("", " H:mm", " H:mm:ss", " h:mm a", ", H:mm")
-"""How dates and times are usually written that are not read before they are declared."""
+_TIMES = ("", " H:mm", " H:mm:ss", " H:mm:ss.SSS", " h:mm a", " h:mm:ss a", ", H:mm", ", H:mm:ss")
+"""How dates and times are usually written otherwise than SQL writes them."""
+_DOUBTFUL = re.compile(r"(?<!y)yy(?!y)|yyyy\.M\.d")
+"""Says no century, or may be the number of a version: it is not read before it is declared."""
 FOUND_OUT = "?"
 """Stands before a unit that was found out, of which only times between 1990 and 2100 are taken."""
 
@@ -114,6 +117,16 @@ def patterns_of(texts: pa.Array, few: int = 0) -> list[str]:
             if same not in found and convert(as_texts, TIMESTAMP)[0].null_count <= few:
                 found.append(f"{kind} {pattern}")
     return found
+
+
+def is_sure(patterns: Sequence[str]) -> bool:
+    """Whether texts of some patterns (``patterns_of``) can be read in one way alone.
+
+    Example:
+        >>> is_sure(["date d.M.yyyy"]), is_sure(["date d.M.yy"]), is_sure(["date d/M/yyyy", "date M/d/yyyy"])
+        (True, False, False)
+    """
+    return len(patterns) == 1 and _DOUBTFUL.search(patterns[0]) is None
 
 
 def unit_text(unit: str) -> str:

@@ -42,8 +42,9 @@ def read_as_times(
     if reads is None and (chunk := next(source.chunks, None)) is not None:
         source = replace(source, chunks=chain([chunk], source.chunks))
         found = guess(field.name, chunk.rows.column(field.name).cast(pa.string()))
-        is_plain = found.type in (DATE, TIMESTAMP)
-        reads = str(found.type) if is_plain else _suggested(field.name, [f"{field.name}: {found.why}"])
+        is_time = found.type in (DATE, TIMESTAMP)
+        said = f"{found.type} {found.form}".strip()
+        reads = said if is_time else _suggested(field.name, [f"{field.name}: {found.why}"])
     if reads is None:
         return source, given
     other = [note for note in source.notes if _suggested(field.name, [note]) is None]

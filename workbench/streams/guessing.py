@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -30,22 +29,41 @@ from workbench.sql.algebra.types import (
     decimal,
 )
 from workbench.streams.convert import convert
-from workbench.streams.declared_times import FOUND_OUT, patterns_of, read_marks, read_times, unit_of, unit_text
-from workbench.streams.number_forms import PLAIN, are_amounts, form_of, may_be_grouped, to_plain
+from workbench.streams.declared_times import (
+    FOUND_OUT,
+    is_sure,
+    patterns_of,
+    read_marks,
+    read_times,
+    split_form,
+    unit_of,
+    unit_text,
+)
+from workbench.streams.number_forms import (
+    EXPONENT,
+    PLAIN,
+    POINTED,
+    SURE_DIGITS,
+    WHOLE,
+    are_amounts,
+    form_of,
+    lossy_numbers,
+    may_be_grouped,
+    to_plain,
+)
 
 FIRST_VALUES = 3
 """Values that are shown of a column."""
 _LONGEST_SHOWN = 24
 _NUMBERS = frozenset({Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE})
+_TIMES = frozenset({Kind.DATE, Kind.TIMESTAMP})
 _NOT_THERE = r"^\s*(?i:null|none|na|n/a|#n/a|-|\\N)?\s*$"
 """What stands where there is no value, among numbers, dates, times, and true and false; in a text it is a text."""
 _NOTHING = r"^\s*(?i:null|\\N)?\s*$"
 _NAN = r"^\s*(?i:nan)\s*$"
 _ZEROS = r"^\s*[+-]?0\d[\d.,]*\s*$"
 _PHONE = r"^\s*\+\d{7,}\s*$"
-_EXPONENT = r"^\s*[+-]?(?:\d+\.?\d*|\.\d+)[eE][+-]?\d+\s*$"
 _BARE_EXPONENT = r"^\s*[+-]?\d+[eE]\d+\s*$"
-_POINTED = r"^\s*[+-]?(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$"
 _CODE = (
     r"^\s*(?:(?:[A-Za-z-]*\d[\dA-Za-z-]*[A-Za-z]|[A-Za-z][\dA-Za-z-]*\d)[\dA-Za-z-]*"
     r"|\d+(?:-\d+)+|\d+(?:\.\d+){2,})\s*$"
@@ -53,14 +71,11 @@ _CODE = (
 _FRACTION = r"^\s*[+-]?\d+\.\d+\s*$"
 _LAST_ZEROS = r"(\.\d+?)0+$"
 _OFFSET = r":\d\d(?:\.\d+)? ?(?:UTC|GMT|Z|[+-]\d\d(?::?\d\d)?)\s*$"
-_WHOLE = r"^\s*[+-]?\d+\s*$"
 _FINER = r"\.\d{6}\d*[1-9]"
 _NEARLY_A_DATE = (
-    r"^\s*(?:\d{1,4}[./-]\d{1,2}[./-]\d{2,4}|\d{1,2}[ -][A-Za-z]{3,9}[ -]\d{2,4}|[A-Za-z]{3,9} \d{1,2},? \d{4})"
+    r"^\s*(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,2}[ -][A-Za-z]{3,9}[ -]\d{2,4}|[A-Za-z]{3,9} \d{1,2},? \d{4})"
 )
 _TRUE_AND_FALSE = (("y", "n"), ("yes", "no"), ("t", "f"), ("j", "n"), ("ja", "nein"), ("oui", "non"), ("on", "off"))
-_SURE_DIGITS = 15
-"""Digits that every DOUBLE keeps."""
 _DAY, _TIME = r"[1-9]\d{3}-\d\d-\d\d", r"\d\d:\d\d:\d\d(?:\.\d{1,6})?"
 _PLAINLY = {
     Kind.INTEGER: (r"^-?(?:0|[1-9]\d{0,17})$", pa.int64()),
@@ -81,8 +96,7 @@ class Guess:
         type: of its values.
         why: they are read so.
         first: some of its values.
-        form: how its numbers are written (``number_forms``), or its times or marks that are declared
-            (``declared_times``).
+        form: how its numbers are written (``number_forms``), or its times or marks (``declared_times``).
         declared: whether the type is declared, so that all is taken that can be converted to it.
     """
 
@@ -126,7 +140,7 @@ def guess_columns(columns: Mapping[str, pa.Array], separator: str = ",", point: 
     points = {one.form[0] for one in guesses.values() if one.form}
     plain = [name for name, one in guesses.items() if one.type.kind in _NUMBERS and one.form == PLAIN]
     doubtful = [name for name in plain if point is None and may_be_grouped(_there(columns[name]))]
-    has_points = any(_any(_there(columns[name]), _POINTED) for name in plain if name not in doubtful)
+    has_points = any(_any(_there(columns[name]), POINTED) for name in plain if name not in doubtful)
     if "," in points or (separator == ";" and not has_points):
         for name in doubtful:
             example = _first(_there(columns[name]), r"\.")
@@ -149,13 +163,14 @@ def guess(name: str, values: pa.Array, point: str | None = None) -> Guess:
     first = tuple(str(one)[:_LONGEST_SHOWN] for one in text[:FIRST_VALUES].to_pylist())
     if not len(text):
         return Guess(name, STRING, "no values", first)
+    if (dates := _as_dates(name, text, values, first)) is not None:  # 02.03.2026 has a zero at the beginning, too
+        return dates
     if why := _code(text):
-        dates = _as_dates(name, text)  # 02.03.2026 has a zero at the beginning, too
-        return Guess(name, STRING, f"texts{dates}" if dates else why, first)
+        return Guess(name, STRING, why, first)
     type_, misfits = _plain_type(text, _candidates(text) if point != "," else (BOOLEAN, DATE, TIMESTAMP))
     there = text.filter(pc.invert(pc.match_substring_regex(text, _NAN)))
     amounts, others = there.filter(are_amounts(there)), there.filter(pc.invert(are_amounts(there)))
-    most = len(amounts) and len(others) <= _few(text) and not _any(others, f"{_CODE}|{_EXPONENT}")
+    most = len(amounts) and len(others) <= _few(text) and not _any(others, f"{_CODE}|{EXPONENT}")
     if (len(others) < misfits or type_ is STRING) and most and (form := form_of(amounts, point)):
         plain, _ = to_plain(amounts, form)
         in_form, _ = _plain_type(plain, _candidates(plain))
@@ -192,18 +207,24 @@ def _percent_form(text: pa.Array, point: str | None) -> str | None:
     return None if form is None else f"{form}%"
 
 
-def _as_dates(name: str, text: pa.Array) -> str:
-    """How texts are declared that are nearly dates or times, in words; "" where they are not."""
+def _as_dates(name: str, text: pa.Array, values: pa.Array, first: tuple[str, ...]) -> Guess | None:
+    """How texts are read that are dates or times as people write them, or declared where that may be read in two ways.
+
+    ``None``: they are no such texts; the other arguments are those of ``guess``.
+    """
     if not _any(text[:1], _NEARLY_A_DATE) or not (patterns := patterns_of(text, _few(text))):
-        return ""
+        return None
+    if is_sure(patterns):
+        type_, form = split_form(patterns[0])
+        kind = DATE if type_ == "date" else TIMESTAMP
+        return Guess(name, kind, f"{_NAMES[kind.kind]} as {form}{_said_marks(values, kind)}", first, form)
     ways = " or ".join(declaration(name, pattern) for pattern in patterns)
-    return f", of dates: {ways} reads them" if len(patterns) == 1 else f", of dates: {ways} says which they are"
+    which = "reads them" if len(patterns) == 1 else "says which they are"
+    return Guess(name, STRING, f"texts, of dates: {ways} {which}", first)
 
 
 def _declarable(name: str, text: pa.Array) -> str:
-    """How texts are declared that are nearly dates, times, or true and false, in words."""
-    if dates := _as_dates(name, text):
-        return dates
+    """How texts are declared that are true and false, in words."""
     said = {value.lower(): value for value in pc.unique(pc.utf8_trim_whitespace(text)).to_pylist()}
     for yes, no in _TRUE_AND_FALSE:
         if said.keys() == {yes, no}:
@@ -293,13 +314,13 @@ def _few(text: pa.Array) -> int:
 def _candidates(text: pa.Array) -> tuple[DataType, ...]:
     """Types in the order in which one is taken of those that as many values fit."""
     others = (BOOLEAN, DATE, TIMESTAMP)
-    pointed, lossy = _any(text, _POINTED), _lossy(text).any()
-    if lossy and _any(text, _EXPONENT):
+    pointed, lossy = _any(text, POINTED), lossy_numbers(text).any()
+    if lossy and _any(text, EXPONENT):
         return others
     whole = () if pointed else (INTEGER,)
     if not lossy:
         return (*whole, *(() if pointed else (decimal(MAX_PRECISION, 0),)), DOUBLE, *others)
-    numbers = text.filter(pc.match_substring_regex(text, rf"{_WHOLE}|{_POINTED}"))
+    numbers = text.filter(pc.match_substring_regex(text, rf"{WHOLE}|{POINTED}"))
     scale = pc.max(pc.utf8_length(pc.replace_substring_regex(numbers, r"^[^.]*\.?|\s+$", ""))).as_py() or 0
     digits = pc.max(pc.utf8_length(pc.replace_substring_regex(numbers, r"\..*$|[\s+-]", ""))).as_py() or 0
     exact = (decimal(MAX_PRECISION, scale),) if digits + scale <= MAX_PRECISION else ()
@@ -324,6 +345,8 @@ def read(values: pa.Array, guess: Guess) -> tuple[pa.Array, Mask | None]:
     text = pc.if_else(pc.match_substring_regex(values, _NOT_THERE), pa.scalar(None, pa.string()), values)
     if kind is not Kind.DOUBLE or guess.form != PLAIN:
         text = pc.if_else(pc.match_substring_regex(text, _NAN), pa.scalar(None, pa.string()), text)
+    if kind in _TIMES and guess.form != PLAIN:
+        return read_times(text, guess.type, guess.form)
     text, misfit = to_plain(text, guess.form)
     other = _other_values(text, kind)
     text = pc.if_else(pa.array(other), pa.scalar(None, pa.string()), text) if other.any() else text
@@ -342,7 +365,7 @@ def _read_plain(values: pa.Array, kind: Kind) -> pa.Array | None:
         fitting = values.cast(_PLAINLY[kind][1])
     except pa.ArrowInvalid:  # 2005-02-30
         return None
-    if kind is Kind.DOUBLE and (pc.max(pc.binary_length(values)).as_py() or 0) > _SURE_DIGITS:
+    if kind is Kind.DOUBLE and (pc.max(pc.binary_length(values)).as_py() or 0) > SURE_DIGITS:
         return fitting if pc.all(pc.equal(fitting.cast(pa.string()), values)).as_py() else None
     return fitting
 
@@ -374,7 +397,7 @@ def declared(column: str, type_: DataType, form: str, found: Guess | None) -> Gu
     if found is not None and type_.kind in _NUMBERS and found.form != PLAIN:
         return Guess(column, type_, f"declared; {found.why}", first, found.form, declared=True)
     numbers = found is not None and found.type.kind in _NUMBERS
-    if numbers and type_.kind in (Kind.TIMESTAMP, Kind.DATE) and (unit := unit_of(first)):
+    if numbers and type_.kind in _TIMES and (unit := unit_of(first)):
         why = f"declared; {unit_text(unit)}, as its values say: {type_} {unit} declares that"
         return Guess(column, type_, why, first, FOUND_OUT + unit, declared=True)
     return None
@@ -391,36 +414,7 @@ def _other_values(text: pa.Array, kind: Kind) -> Mask:
             other = _matches(text, rf"{_ZEROS}|{_PHONE}|{_BARE_EXPONENT}")
         case _:
             return np.zeros(len(text), dtype=np.bool_)
-    return other | _lossy(text) if kind is Kind.DOUBLE else other
-
-
-def _lossy(text: pa.Array) -> Mask:
-    """Which numbers have digits that a DOUBLE does not keep."""
-    digits = pc.replace_substring_regex(text, r"[eE].*$|[+\-.\s]", "")
-    many = pc.greater(pc.utf8_length(pc.ascii_ltrim(digits, "0")), _SURE_DIGITS)
-    numbers = pc.match_substring_regex(text, rf"{_WHOLE}|{_POINTED}|{_EXPONENT}")
-    doubtful = pc.and_(numbers, pc.or_(many, pc.match_substring_regex(text, "[eE]")))
-    lossy = np.asarray(pc.fill_null(doubtful, False).to_numpy(zero_copy_only=False)).copy()
-    places = np.flatnonzero(lossy)
-    if len(places):
-        some = pc.utf8_trim_whitespace(text.take(pa.array(places)))
-        # Most numbers of many digits were written by a program that writes as few as tell its doubles apart.
-        same = pc.equal(pc.replace_substring_regex(some, r"^\+", "").cast(pa.float64()).cast(pa.string()), some)
-        lossy[places] = ~np.asarray(same.to_numpy(zero_copy_only=False))
-        for place in np.flatnonzero(lossy):
-            lossy[place] = loses_digits(text[int(place)].as_py().strip())
-    return lossy
-
-
-def loses_digits(number: str) -> bool:
-    """Whether a number has digits that a DOUBLE does not keep.
-
-    Example:
-        >>> loses_digits("0.1"), loses_digits("12345678901234567"), loses_digits("1e400")
-        (False, True, True)
-    """
-    found = float(number)
-    return found in (float("inf"), float("-inf")) or Decimal(repr(found)) != Decimal(number)
+    return other | lossy_numbers(text) if kind is Kind.DOUBLE else other
 
 
 def _there(values: pa.Array) -> pa.Array:

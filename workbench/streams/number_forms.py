@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +17,12 @@ import pyarrow.compute as pc
 from workbench.arrow.types import Mask
 
 PLAIN = ""
+WHOLE = r"^\s*[+-]?\d+\s*$"
+POINTED = r"^\s*[+-]?(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$"
+EXPONENT = r"^\s*[+-]?(?:\d+\.?\d*|\.\d+)[eE][+-]?\d+\s*$"
+"""Plain numbers: whole ones, those with a fraction, and those with an exponent."""
+SURE_DIGITS = 15
+"""Digits that every DOUBLE keeps."""
 _GROUPS = {".": (",", " ", "\u00a0", "\u202f", "'", "\u2019"), ",": (".", " ", "\u00a0", "\u202f", "'", "\u2019")}
 _WITH_A_POINT = "$£¥"
 """Currency signs of countries that write a point before the fraction."""
@@ -102,3 +109,32 @@ def may_be_grouped(values: pa.Array) -> bool:
     return bool(len(pointed)) and bool(
         pc.all(pc.match_substring_regex(pointed, r"^[+-]?[1-9]\d{0,2}(\.\d{3})+$")).as_py()
     )
+
+
+def lossy_numbers(text: pa.Array) -> Mask:
+    """Which numbers have digits that a DOUBLE does not keep."""
+    digits = pc.replace_substring_regex(text, r"[eE].*$|[+\-.\s]", "")
+    many = pc.greater(pc.utf8_length(pc.ascii_ltrim(digits, "0")), SURE_DIGITS)
+    numbers = pc.match_substring_regex(text, rf"{WHOLE}|{POINTED}|{EXPONENT}")
+    doubtful = pc.and_(numbers, pc.or_(many, pc.match_substring_regex(text, "[eE]")))
+    lossy = np.asarray(pc.fill_null(doubtful, False).to_numpy(zero_copy_only=False)).copy()
+    places = np.flatnonzero(lossy)
+    if len(places):
+        some = pc.utf8_trim_whitespace(text.take(pa.array(places)))
+        # Most numbers of many digits were written by a program that writes as few as tell its doubles apart.
+        same = pc.equal(pc.replace_substring_regex(some, r"^\+", "").cast(pa.float64()).cast(pa.string()), some)
+        lossy[places] = ~np.asarray(same.to_numpy(zero_copy_only=False))
+        for place in np.flatnonzero(lossy):
+            lossy[place] = loses_digits(text[int(place)].as_py().strip())
+    return lossy
+
+
+def loses_digits(number: str) -> bool:
+    """Whether a number has digits that a DOUBLE does not keep.
+
+    Example:
+        >>> loses_digits("0.1"), loses_digits("12345678901234567"), loses_digits("1e400")
+        (False, True, True)
+    """
+    found = float(number)
+    return found in (float("inf"), float("-inf")) or Decimal(repr(found)) != Decimal(number)

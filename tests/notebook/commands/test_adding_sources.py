@@ -16,8 +16,8 @@ from workbench.notebook.session import Session
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("Orders {}", "placed: texts, of times: --type placed=timestamp reads them"),
-        ("Orders {} --time placed", "placed: its texts are read as timestamp, since it is the event time"),
+        ("Orders {}", "placed: texts, read as times, in UTC; --type placed=string keeps them"),
+        ("Orders {} --time placed", "id integer, placed timestamp"),
     ],
 )
 def test_what_is_noted_of_json_lines_is_shown(

@@ -270,9 +270,9 @@ def describe_rows(stream: Stream) -> str:
 
 
 def described_columns(stream: Stream) -> str:
-    """The columns and their types; in a table with the reasons where some were guessed."""
+    """The columns and their types; in a table with the reasons where the first values of some are known."""
     guesses = stream.guesses
-    if not guesses:
+    if not any(guess.first for guess in guesses.values()):
         columns = textwrap.fill(", ".join(f"{name} {type_}" for name, type_ in stream.columns), 110)
         return "\n".join([columns, *stream.notes])
     cells = [("column", "type", "why", "first values")]

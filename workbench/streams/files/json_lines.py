@@ -23,7 +23,7 @@ from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType
 from workbench.streams.files.encodings import UTF_8, lines_of, utf_16_of
 from workbench.streams.files.json_records import as_record, rows_of
-from workbench.streams.files.json_schema import notes_of_times, schema_of, texts_seen
+from workbench.streams.files.json_schema import schema_of, texts_seen, times_seen
 from workbench.streams.files.json_values import JsonRecord, as_texts, lacking_columns
 from workbench.streams.files.opening import SourceFile
 from workbench.streams.files.urls import UrlFile
@@ -79,11 +79,11 @@ def open_json_lines(
     schema = as_texts(pa.schema([*found, *lacking], found.metadata), declared or {})
     if not schema.names:
         raise StreamError(f"the objects of {path} have no members", hint='a line is like {"id": 1, "amount": 2.5}')
-    seen = texts_seen(records, schema)
+    times, said = times_seen(records, schema, {*map(stored_name, declared or {})})
+    seen = {**texts_seen(records, schema), **times}
     every = chain(sample, [] if after is None else [after], numbered)
     notes = [f"{column.name}: none of the first {SAMPLE_LINES:,} records has it" for column in lacking]
-    notes += notes_of_times(records, schema, {*map(stored_name, declared or {})})
-    return OpenedSource(schema, _chunks(every, schema), seen, tuple(notes), lambda: file.share)
+    return OpenedSource(schema, _chunks(every, schema), seen, (*notes, *said), lambda: file.share)
 
 
 def line_record(line: bytes) -> JsonRecord | str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 import pyarrow as pa
@@ -76,17 +77,27 @@ def texts_seen(records: Sequence[JsonRecord], schema: pa.Schema) -> dict[str, Gu
     return {name: guess(name, _texts([record.get(name) for record in records])) for name in names}
 
 
-def notes_of_times(records: Sequence[JsonRecord], schema: pa.Schema, declared: Container[str]) -> Iterator[str]:
-    """What is said of columns of texts that are dates or times, which JSON has not; ``declared``: stored names."""
+def times_seen(
+    records: Sequence[JsonRecord], schema: pa.Schema, declared: Container[str]
+) -> tuple[dict[str, Guess], list[str]]:
+    """How columns of texts are read that are dates or times, which JSON has not, and what is said of these.
+
+    Args:
+        records: the first ones.
+        schema: of their columns.
+        declared: stored names of the columns whose types are declared.
+    """
+    seen, said = dict[str, Guess](), list[str]()
     for field in schema:
         if field.type != pa.string() or is_as_text(field) or stored_name(field.name) in declared:
             continue
-        seen = guess(field.name, _texts([record.get(field.name) for record in records]))
-        if seen.type in (DATE, TIMESTAMP):
-            what = "dates" if seen.type == DATE else "times"
-            yield f"{field.name}: texts, of {what}: {declaration(field.name, str(seen.type))} reads them"
-        elif ", of dates: " in seen.why:
-            yield f"{field.name}: {seen.why}"
+        found = guess(field.name, _texts([record.get(field.name) for record in records]))
+        if found.type in (DATE, TIMESTAMP):
+            seen[field.name] = replace(found, first=())
+            said.append(f"{field.name}: texts, read as {found.why}; {declaration(field.name, 'string')} keeps them")
+        elif ", of dates: " in found.why:
+            said.append(f"{field.name}: {found.why}")
+    return seen, said
 
 
 def _texts(values: Sequence[object]) -> pa.Array:

@@ -23,7 +23,7 @@ from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.streams.files.connect_schema import SCHEMA_PART, ConnectType, connect_types
 from workbench.streams.files.envelopes import ENVELOPES, MEMBERS, are_envelopes, debezium_schema
-from workbench.streams.guessing import loses_digits
+from workbench.streams.number_forms import loses_digits
 
 JsonRecord = Mapping[str, Any]
 
