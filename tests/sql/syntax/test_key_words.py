@@ -97,3 +97,19 @@ def test_the_hint_says_how_to_write_it() -> None:
         assert refused.value.hint == "a column that is called so stands in quotes: `all`"
     with pytest.raises(SqlError, match="all is a column here"):
         bind("SELECT city, COUNT(*) FROM t GROUP BY ALL", "spark", schema)
+
+
+@pytest.mark.parametrize("dialect", ["spark", "duckdb", "postgres"])
+@pytest.mark.parametrize(
+    "word", ["from", "case", "when", "then", "else", "select", "where", "join", "with", "like", "for"]
+)
+def test_a_word_that_is_a_column_stands_in_quotes(word: str, dialect: str) -> None:
+    schema, quoted = Schema({"t": ((word, INTEGER), ("x", INTEGER))}), exp.to_identifier(word, quoted=True).sql(dialect)
+    for sql in (f"SELECT {word}, x FROM t", f"SELECT x - {word} AS d FROM t"):
+        with pytest.raises(SqlError) as caught:
+            bind(sql, dialect, schema)
+        assert caught.value.hint == f"a name that is a word of SQL stands in quotes: {quoted}", sql
+        assert bind(sql.replace(word, quoted, 1), dialect, schema).query is not None
+    with pytest.raises(SqlError) as caught:
+        bind("SELECT x FROM t WHERE WHERE x > 1", dialect, Schema({"t": (("end", INTEGER), ("x", INTEGER))}))
+    assert "in quotes" not in str(caught.value.hint)

@@ -140,7 +140,7 @@ def _parsed(source: SourceText, schema: Schema) -> list[Statement]:
         return parse(source)
     except SqlError as error:
         names = [*schema.streams, *(name for columns in schema.streams.values() for name, _ in columns)]
-        quoting = quoting_hint(source.sql, names, source.dialect)
+        quoting = quoting_hint(source.sql, error.position or 0, names, source.dialect)
         error.hint = quoting or signature_hint(error.message, None, source.dialect) or error.hint
         raise
 

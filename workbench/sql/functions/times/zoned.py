@@ -29,7 +29,10 @@ def at_timezone_of(b: ExpressionBinder, node: exp.AtTimeZone | exp.FromTimeZone)
         utc = coercion.coerce(in_utc(b, coercion.as_time(b.bind(unwrapped(node.this)))), TIMESTAMP)
         return of_utc(b, call("convert_timezone", *(zones if called.startswith("from") else reversed(zones)), utc))
     if not b.rules.at_time_zone:
-        b.source.refuse("AT TIME ZONE", node, "in spark CONVERT_TIMEZONE('UTC', 'Europe/Berlin', t) converts")
+        zone, time = (part.sql(b.source.dialect) for part in (node.args["zone"], node.this))
+        b.source.refuse(
+            "AT TIME ZONE", node, f"in spark CONVERT_TIMEZONE('UTC', {zone}, {time}) converts what is in UTC"
+        )
     return _at(b.bind(node.this), zone_of(b, node.args["zone"]))
 
 
