@@ -12,7 +12,7 @@ from workbench.errors import QueryError
 from workbench.files.mapped import MAPPED
 from workbench.limits import Limits
 from workbench.session.session import Session
-from workbench.session.verification.report import ANEW, SPARK, Outcome
+from workbench.session.verification.report import ANEW, ORDER_OF_ADDITIONS, SPARK, Outcome
 
 MARKED, WRONG = 812_734_551_907, 812_734_551_908
 """A value that no other part of the session's files has, and what it is changed to."""
@@ -133,3 +133,23 @@ def test_a_suspended_query_is_not_verifiable(session: Session) -> None:
     found = session.verify("other")
     session.drop("other")
     assert found.outcome is Outcome.NOT_VERIFIABLE and "suspended since batch 2" in str(found)
+
+
+AT_JUMPS = {
+    "floor": ("SELECT FLOOR(SUM(x)) AS n FROM Tenths", Outcome.LEFT_OPEN),
+    "cast": ("SELECT k, CAST(SUM(x) OVER (PARTITION BY k) AS BIGINT) AS n FROM Tenths", Outcome.LEFT_OPEN),
+    "having": ("SELECT k, COUNT(*) AS n FROM Tenths GROUP BY k HAVING SUM(x) >= 1", Outcome.LEFT_OPEN),
+    "between_jumps": ("SELECT ROUND(SUM(x)) AS n FROM Tenths", Outcome.SAME),
+    "of_one_order": ("SELECT CAST(SUM(FLOOR(x * 10)) AS DOUBLE) AS n, SUM(x) AS s FROM Tenths", Outcome.SAME),
+}  # fmt: skip
+"""Ten times 0.1 is 1.0, and less where one is added after the other, as Spark does."""
+
+
+def test_what_the_order_of_additions_decides_is_left_open(session: Session) -> None:
+    session.add_stream("Tenths", pd.DataFrame({"k": [1] * 10, "x": [0.1] * 10}), history=10)
+    session.register_many({f"at_{name}": sql for name, (sql, _) in AT_JUMPS.items()})
+    found = session.verify(*(f"at_{name}" for name in AT_JUMPS))
+    assert {name: found[f"at_{name}"].outcome for name in AT_JUMPS} == {
+        name: outcome for name, (_, outcome) in AT_JUMPS.items()
+    }, "\n".join(map(str, found.values()))
+    assert all(one.reasons == (ORDER_OF_ADDITIONS,) for one in found.values() if one.outcome is Outcome.LEFT_OPEN)

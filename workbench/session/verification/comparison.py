@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,11 +62,37 @@ def bag_difference(right: pa.Table, kept: pa.Table) -> Difference:
         (Counter({(2,): 1}), Counter({(None,): 1}))
     """
     expected, found = Counter(_rows(right)), Counter(_rows(kept))
+    return _difference(expected, found, _inexact(kept), _largest(expected, _inexact(kept)))
+
+
+def is_between(found: Difference, low: pa.Table, high: pa.Table) -> bool:
+    """Whether the differing rows are those that change where sums are shifted: each is in one of two answers alone.
+
+    Args:
+        found: the differing rows.
+        low, high: the answers with the smaller and with the larger sums, of the types that were compared.
+    """
+    jumps, inexact = bag_difference(low, high), _inexact(low)
+    jumping = jumps.missing + jumps.unexpected
+    largest = _largest(jumping, inexact)
+    return not any(_difference(rows, jumping, inexact, largest).missing for rows in (found.missing, found.unexpected))
+
+
+def _inexact(rows: pa.Table) -> list[int]:
+    """The places of columns whose values may differ in the last bits."""
+    return [i for i, column in enumerate(rows.columns) if pa.types.is_float64(column.type)]
+
+
+def _largest(rows: Counter[_Row], inexact: Sequence[int]) -> dict[int, float]:
+    return {i: max((abs(row[i]) for row in rows if _is_finite(row[i])), default=0.0) for i in inexact}
+
+
+def _difference(
+    expected: Counter[_Row], found: Counter[_Row], inexact: Sequence[int], largest: Mapping[int, float]
+) -> Difference:
     missing, unexpected = expected - found, found - expected
-    inexact = [i for i, column in enumerate(kept.columns) if pa.types.is_float64(column.type)]
     if not inexact or not missing or not unexpected:
         return Difference(missing, unexpected, 0)
-    largest = {i: max((abs(row[i]) for row in expected if _is_finite(row[i])), default=0.0) for i in inexact}
     near: dict[object, list[_Row]] = defaultdict(list)
     for row in unexpected:
         near[_exact_part(row, inexact)].append(row)

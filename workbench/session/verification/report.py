@@ -11,6 +11,10 @@ from workbench.explain.text import counted
 
 SPARK, ANEW = "Spark SQL", "the workbench, computed anew from all stored rows"
 """What an answer is compared with."""
+ORDER_OF_ADDITIONS = (
+    "the order in which a SUM or AVG of DOUBLE adds, where its last bits decide what is rounded or tested"
+)
+"""What SQL leaves open of a sum at a jump."""
 
 
 class Outcome(StrEnum):

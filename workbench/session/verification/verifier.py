@@ -32,13 +32,22 @@ from workbench.explain.text import counted
 from workbench.files.mapped import temporary_folder
 from workbench.session.answer_reader import AnswerReader
 from workbench.session.state import QueryRecord, State
-from workbench.session.verification.comparison import bag_difference
-from workbench.session.verification.report import ANEW, SPARK, NotVerifiable, Outcome, Verification, Verifying
+from workbench.session.verification.comparison import Difference, bag_difference, is_between
+from workbench.session.verification.report import (
+    ANEW,
+    ORDER_OF_ADDITIONS,
+    SPARK,
+    NotVerifiable,
+    Outcome,
+    Verification,
+    Verifying,
+)
 from workbench.session.verification.rows import StoredRows, stored_rows
 from workbench.session.verification.texts import Texts, own_texts
 from workbench.sql.algebra.column_names import quoted
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.logical import LogicalQuery, identifying_columns, output_columns
+from workbench.sql.shifted_sums import LAST_BITS, with_shifted_sums
 from workbench.sql.spark_text import SparkText
 
 if TYPE_CHECKING:
@@ -164,7 +173,7 @@ class _Run:
         rows = _evaluated(self._session(query), texts)
         return _Evaluated(rows, texts.own.statements[-1].sql, texts.own.notes, texts)
 
-    def _of_meaning(self, query: QueryRecord, texts: Texts | NotVerifiable) -> _Evaluated:
+    def _of_meaning(self, query: QueryRecord, texts: Texts | NotVerifiable | None = None) -> _Evaluated:
         """What Spark SQL gives for what the text was bound to: the views of a network of its own."""
         statements = temporary_views(self.answers.network_of({query.name: query.logical}, self.state))
         spark = self._session(query)
@@ -189,10 +198,11 @@ class _Run:
         right, notes = _with_types(evaluated.rows, frame.schema, columns)
         key, part = _key(query.logical, columns), self.sample or min(1.0, ROWS_COMPARED / max(1, kept.num_rows))
         part = part if key else 1.0
+        chosen = "true"
         if part < 1:
             chosen = f"pmod(xxhash64({', '.join(key)}), {_PARTS}) < {math.ceil(part * _PARTS)}"
-            right, kept = right.where(chosen), frame.where(chosen).toArrow()
-        found = bag_difference(_rows(right, kept), kept)
+            kept = frame.where(chosen).toArrow()
+        found = bag_difference(_rows(right.where(chosen), kept), kept)
         notes = (*refused, *evaluated.notes, *notes)
         if found.rounded:
             notes += (f"{counted(found.rounded, 'row is', 'rows are')} equal to 9 digits, and not to the last bit",)
@@ -200,6 +210,8 @@ class _Run:
         if found:
             if not left_open and evaluated.texts is not None and _overflows(spark, evaluated.texts):
                 left_open = ("a value overflows, which Spark SQL wraps or refuses, and is NULL here",)
+            if not left_open and evaluated.by == SPARK and self._is_of_additions(query, found, chosen, kept):
+                left_open = (ORDER_OF_ADDITIONS,)
             outcome = Outcome.LEFT_OPEN if left_open else Outcome.DIFFERS
         return Verification(
             *(query.name, self.state.batch, outcome, kept.num_rows, part),
@@ -210,6 +222,21 @@ class _Run:
             sql=evaluated.sql,
             by=evaluated.by,
         )
+
+    def _is_of_additions(self, query: QueryRecord, found: Difference, chosen: str, kept: pa.Table) -> bool:
+        """Whether rows differ where the last bits of a sum decide, so that another order of additions has them."""
+        schema, answers = self._session(query).createDataFrame(kept).schema, list[pa.Table]()
+        for shift in (-LAST_BITS, LAST_BITS):
+            shifted = with_shifted_sums(query.logical, shift)
+            if shifted == query.logical:
+                return False
+            try:
+                rows = self._of_meaning(replace(query, logical=shifted)).rows
+                typed, _ = _with_types(rows, schema, output_columns(shifted))
+                answers.append(_rows(typed.where(chosen), kept))
+            except _REFUSALS:  # then it is not known
+                return False
+        return is_between(found, *answers)
 
     def _session(self, query: QueryRecord) -> SparkSession:
         """A Spark session in which the streams are views, and the functions of the analyst are there."""
