@@ -50,17 +50,16 @@ def session() -> Iterator[Session]:
 
 @contextmanager
 def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
-    """The rows that are kept of each network that is made to answer what is asked."""
-    rows, aside = list[int](), Engine.aside
+    """The rows that are kept to answer what is asked, whenever something more is asked."""
+    rows, adopt = list[int](), Engine.adopt
 
-    @contextmanager
-    def counting(*arguments, **named):
-        with aside(*arguments, **named) as state:
-            rows.append(sum(tree.relation.rows for tree in state.by_root.values()))
-            yield state
+    def counting(engine: Engine, *arguments: object) -> object:
+        hydrated = adopt(engine, *arguments)
+        rows.append(sum(tree.relation.rows for tree in engine.state.by_root.values()))
+        return hydrated
 
     with monkeypatch.context() as patched:
-        patched.setattr(Engine, "aside", counting)
+        patched.setattr(Engine, "adopt", counting)
         yield rows
 
 

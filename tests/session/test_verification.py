@@ -148,8 +148,7 @@ AT_JUMPS = {
 def test_what_the_order_of_additions_decides_is_left_open(session: Session) -> None:
     session.add_stream("Tenths", pd.DataFrame({"k": [1] * 10, "x": [0.1] * 10}), history=10)
     session.register_many({f"at_{name}": sql for name, (sql, _) in AT_JUMPS.items()})
-    found = session.verify(*(f"at_{name}" for name in AT_JUMPS))
-    assert {name: found[f"at_{name}"].outcome for name in AT_JUMPS} == {
-        name: outcome for name, (_, outcome) in AT_JUMPS.items()
-    }, "\n".join(map(str, found.values()))
+    found = {name: session.verify(f"at_{name}") for name in AT_JUMPS}
+    expected = {name: outcome for name, (_, outcome) in AT_JUMPS.items()}
+    assert {name: one.outcome for name, one in found.items()} == expected, "\n".join(map(str, found.values()))
     assert all(one.reasons == (ORDER_OF_ADDITIONS,) for one in found.values() if one.outcome is Outcome.LEFT_OPEN)

@@ -314,14 +314,24 @@ class Engine:
         Raises:
             EngineError: Spark could not evaluate a node.
         """
+        with self.apart(known) as other:
+            with other.interrupts.stoppable():
+                other.adopt(network, batch, suspended)
+            yield other.state
+
+    @contextmanager
+    def apart(self, known: EngineState) -> Iterator[Engine]:
+        """An engine of its own over the rows that are stored; what it computes is there while the context is open.
+
+        Args:
+            known: its state at first.
+        """
         with self._folder_aside() as folder:
             functions = self.runner.functions
             other = Engine(self.jobs, folder, self._collector, False, self.incremental_aggregates, functions)
             other.state = known
             try:
-                with other.interrupts.stoppable():
-                    other.adopt(network, batch, suspended)
-                yield other.state
+                yield other
             finally:
                 other.close()
 

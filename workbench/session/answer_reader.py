@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from itertools import count
 from typing import TypeVar
 
 import pandas as pd
@@ -231,6 +232,33 @@ class AnswerReader:
         known = EngineState({}, state.engine.arrived, clock)
         with self._runtime.engine.aside(network, known, state.batch) as rows:
             yield [self._answers(network.queries[str(place)], rows, 0, clock) for place in range(len(asked))]
+
+    @contextmanager
+    def asking(self, state: State) -> Iterator[Callable[[Sequence[LogicalQuery]], list[Answers]]]:
+        """A function that answers queries of one's own from the stored rows, and keeps what it has computed for them.
+
+        Args:
+            state: which is read meanwhile (``reading``).
+        """
+        # What is joined for one question is not joined for more rows since another one could share it.
+        options = replace(self._runtime.planner.options, restructure=False, reroute=False)
+        planner, network = Planner(options, Catalog(), state.statistics), Network()
+        clock, number = state.engine.clock, count()
+        with self._runtime.engine.apart(EngineState({}, state.engine.arrived, clock)) as engine:
+
+            def answers(asked: Sequence[LogicalQuery]) -> list[Answers]:
+                nonlocal network
+                if not asked:
+                    return []
+                names = [str(next(number)) for _ in asked]
+                for name, logical in zip(names, asked, strict=True):
+                    network = planner.register(network, name, logical).network
+                with engine.interrupts.stoppable():
+                    engine.adopt(network, state.batch)
+                return [self._answers(network.queries[name], engine.state, 0, clock) for name in names]
+
+            yield answers
+        planner.catalog.close()
 
     def network_of(self, asked: Mapping[str, LogicalQuery], state: State) -> Network:
         """A network of some queries alone, which share with each other."""

@@ -6,8 +6,7 @@ their own, all as of one commit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,20 +25,24 @@ from workbench.explain.text import counted
 from workbench.session.answer_reader import AnswerReader
 from workbench.session.state import QueryRecord, State
 from workbench.sql.algebra.column_names import display_name
+from workbench.sql.algebra.expressions import Expression
 from workbench.sql.algebra.types import INTEGER
 from workbench.sql.logical import Block, Input, LogicalQuery, Ordered, SetQuery, StreamInput, parts_of
+from workbench.sql.narrowing import with_inner_tests
+from workbench.sql.predicates.cnf import PredSet
 from workbench.sql.provenance import (
     MOST_LOOKED_UP,
     Stage,
     StepBack,
+    having_values,
     in_partitions,
-    is_whole,
     only_stream,
     picked,
     possible_partitions,
     renamed,
     searched_branches,
     step_back,
+    whole_input,
 )
 
 EXPLAINED, SHOWN = 100, 20
@@ -125,46 +128,52 @@ def rows_behind(
         columns: the rows, as they are stored.
         timezone: in which instants are shown.
     """
-    return _Search(reader, state).stream_rows(query, columns, timezone)
+    with reader.asking(state) as answers:
+        return _Search(answers).stream_rows(query, columns, timezone)
 
 
 class _Search:
     """The steps back from rows to the streams, in one state; what can be asked at the same time is one network."""
 
-    def __init__(self, reader: AnswerReader, state: State) -> None:
-        self._reader, self._state = reader, state
+    def __init__(self, answers: Callable[[Sequence[LogicalQuery]], list[Answers]]) -> None:
+        self._answers = answers
         self._waiting: dict[tuple[object, ...], _Known] = {}
         self._of_streams: list[_Known] = []
+        self._values: dict[Block, list[list[Any] | None]] = {}
 
     def stream_rows(self, part: LogicalQuery, columns: list[pa.Array], timezone: str) -> dict[str, pa.Table]:
         """What ``rows_behind`` gives."""
         self._add(_Known(part, Stage.ROWS, len(columns[0]) if columns else 0, columns))
         while due := self._due():
-            with self._asked(due) as asked:
-                found = fetch_results([answers for _, _, answers in asked])
+            asked = self._asked(due)
+            found = fetch_results([answers for _, _, answers in asked])
             for (known, step, _), rows in zip(asked, found, strict=True):
                 self._go_on(step, _meant(rows, step, known))
         streams = dict[str, _StreamRows]()
         whole = [known.part for known in self._waiting.values() if not known.columns]
         some = [known for known in self._of_streams if known.stream not in whole]
-        with self._asked([*self._waiting.values(), *some]) as asked:
-            for known, step, answers in asked:
-                rows = _stream_rows(fetch_changes(answers, None), step, known)
-                streams[rows.stream.stream] = rows.and_(streams.get(rows.stream.stream))
+        for known, step, answers in self._asked([*self._waiting.values(), *some]):
+            rows = _stream_rows(fetch_changes(answers, None), step, known)
+            streams[rows.stream.stream] = rows.and_(streams.get(rows.stream.stream))
         return {name: rows.shown(timezone) for name, rows in streams.items()}
 
-    @contextmanager
-    def _asked(self, known: Iterable[_Known]) -> Iterator[list[tuple[_Known, StepBack, Answers]]]:
+    def _asked(self, known: Iterable[_Known]) -> list[tuple[_Known, StepBack, Answers]]:
         """The answers to the steps back from all that is known, of one network."""
         steps = [(one, step_back(one.part, one.stage, one.values)) for one in known]
-        with self._reader.computed([step.query for _, step in steps], self._state) as answers:
-            yield [(*asked, answer) for asked, answer in zip(steps, answers, strict=True)]
+        answers = self._answers([with_inner_tests(step.query, self._partners) for _, step in steps])
+        return [(*asked, answer) for asked, answer in zip(steps, answers, strict=True)]
+
+    def _partners(self, rows: Block, columns: Sequence[Expression]) -> PredSet:
+        """What is known of columns that have the values of some rows."""
+        if rows not in self._values:
+            (found,) = fetch_results(self._answers([rows]))
+            self._values[rows] = [_looked_up(column.combine_chunks()) for column in found.columns]
+        return having_values(columns, self._values[rows])
 
     def _in_partitions(self, known: Sequence[_Known]) -> list[_Known]:
         """What is known, of the partitions alone that it may belong to, where functions with OVER are computed."""
         asked = [(one, possible_partitions(one.part, one.stage, one.values)) for one in known]
-        with self._reader.computed([query for _, query in asked if query is not None], self._state) as answers:
-            found = iter(fetch_results(answers) if answers else [])
+        found = iter(fetch_results(self._answers([query for _, query in asked if query is not None])))
         narrow = []
         for one, query in asked:
             if query is not None and isinstance(one.part, Block) and (rows := next(found)).num_rows:
@@ -191,8 +200,8 @@ class _Search:
                 self._add(_Known(block, stage, known.rows, [known.columns[place] for place in places]))
             case Block() as block if (named := renamed(block, known.stage, len(known.columns))) is not None:
                 self._add(replace(known, part=block.inputs[0], columns=[known.columns[place] for place in named]))
-            case Block() as block if known.stream and is_whole(block, known.stage, len(known.columns)):
-                self._add(_Known(known.stream, Stage.ROWS, 1, []))
+            case Block() as block if (source := whole_input(block, known.stage, len(known.columns))) is not None:
+                self._add(_Known(source, Stage.ROWS, 1, []))
             case part:
                 name = part.stream if isinstance(part, StreamInput) else id(part)
                 whole, key = (name, known.stage), (name, known.stage, *(column.type for column in known.columns))

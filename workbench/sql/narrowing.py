@@ -4,12 +4,13 @@ A row of an ANTIJOIN, EXCEPT or INTERSECT is compared with rows of the other bra
 columns, so only those that have the known values matter there as well. What is tested above stays there.
 
 Where an input has known values, an input that is computed and joined with it matters only in rows of which it has a
-partner there: its groups are computed of these alone (magic sets: Bancilhon, Maier, Sagiv, Ullman 1986).
+partner there: its groups are computed of these alone (magic sets: Bancilhon, Maier, Sagiv, Ullman 1986). Where these
+are found first, their values are known ones of that input.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.sql.algebra.column_names import stored_name
@@ -85,22 +86,30 @@ def _outputs(part: Block, source: int = 0) -> tuple[Output, ...]:
     return tuple(Output(name, Column(stored_name(name), type_, source)) for name, type_ in output_columns(part))
 
 
-def with_inner_tests(block: Block) -> Block:
+Find = Callable[[Block, Sequence[Expression]], PredSet]
+"""Says which values expressions have in the rows of a block, which has a column for each; TRUE where these are many."""
+
+
+def with_inner_tests(block: Block, find: Find = lambda rows, columns: TRUE) -> Block:
     """A block that gives the same rows, of inputs that have fewer.
 
     Each condition on one input alone is tested inside this too, if it can be, and HAVING on groups alone in WHERE.
+
+    Args:
+        block: the block.
+        find: finds the values that partners have; where it does not, the partners are joined.
     """
-    return _narrowed(block, None)
+    return _narrowed(block, None, find)
 
 
-def _narrowed(block: Block, partners: int | None) -> Block:
+def _narrowed(block: Block, partners: int | None, find: Find) -> Block:
     """What ``with_inner_tests`` gives; one of the inputs may be the partners of rows that matter."""
     if block.grouping is not None and block.having:
         groups = {Column(column_name(group), group.type): group for group in block.grouping.groups}
         block = replace(block, where=conjunction(block.where, _over(block.having, groups)))
     block = replace(block, where=_with_equal_columns(block.where))
     tests = [_of_input(block.where, source) for source in range(len(block.inputs))]
-    inputs = [_inside(item, own) for item, own in zip(block.inputs, tests, strict=True)]
+    inputs = [_inside(item, own, find) for item, own in zip(block.inputs, tests, strict=True)]
     rows = (
         _over(own, _of_rows(item)) if isinstance(item, Block) else own for item, own in zip(inputs, tests, strict=True)
     )
@@ -111,7 +120,8 @@ def _narrowed(block: Block, partners: int | None) -> Block:
     }
     for source, item in enumerate(inputs):
         if source not in known and _is_computed(item) and (joined := _partners(block, inputs, source, known)):
-            inputs[source] = _with_partners(item, joined)
+            found = find(joined.rows, joined.columns)
+            inputs[source] = _inside(item, found, find) if found else _with_partners(item, joined, find)
     return replace(block, inputs=tuple(inputs))
 
 
@@ -185,14 +195,14 @@ def _of_input(tests: PredSet, source: int) -> PredSet:
     return map_predicates(own, lambda column: replace(column, source=0))
 
 
-def _inside(part: Input, tests: PredSet) -> Input:
+def _inside(part: Input, tests: PredSet, find: Find) -> Input:
     """A part of a query without some of the rows that do not pass tests over its columns."""
     match part:
         case Block() if tests:
-            return _tested(part, tests)
+            return _tested(part, tests, find)
         case SetQuery(rules=()) if tests and part.beyond is None:
             branches = tuple(
-                as_query(_inside(branch, _over(tests, _of_branch(part, branch)))) for branch in part.branches
+                as_query(_inside(branch, _over(tests, _of_branch(part, branch)), find)) for branch in part.branches
             )
             if part.operator == "union":  # a row without partner has NULL where a known row has a value
                 branches = tuple(branch for branch in branches if not _is_empty(branch)) or branches[:1]
@@ -200,19 +210,21 @@ def _inside(part: Input, tests: PredSet) -> Input:
     return part
 
 
-def _with_partners(part: Input, partners: _Partners) -> Input:
+def _with_partners(part: Input, partners: _Partners, find: Find) -> Input:
     """A part of a query without some of the rows that have no partner, where it computes something of rows."""
     match part:
         case Block(inputs=(inner,)) if part.is_plain and not isinstance(inner, StreamInput):
             below = partners.over(_of_rows(part))
-            return replace(part, inputs=(_with_partners(inner, below),)) if below is not None else part
+            return replace(part, inputs=(_with_partners(inner, below, find),)) if below is not None else part
         case Block():
             own = partners.over(_of_rows(part))
-            return _narrowed(own.joined_to(part), len(part.inputs)) if own is not None else part
+            return _narrowed(own.joined_to(part), len(part.inputs), find) if own is not None else part
         case SetQuery(rules=()) if part.beyond is None:
             of_branches = [partners.over(_of_branch(part, branch)) for branch in part.branches]
             both = zip(part.branches, of_branches, strict=True)
-            branches = (as_query(_with_partners(branch, own)) if own is not None else branch for branch, own in both)
+            branches = (
+                as_query(_with_partners(branch, own, find)) if own is not None else branch for branch, own in both
+            )
             return replace(part, branches=tuple(branches))
     return part
 
@@ -253,11 +265,13 @@ def _of_rows(block: Block) -> dict[Column, Expression]:
     }
 
 
-def _tested(block: Block, tests: PredSet) -> Block:
+def _tested(block: Block, tests: PredSet, find: Find) -> Block:
     own = _over(tests, _shown(block))
+    if not own:
+        return block
     if block.grouping is not None:
-        return with_inner_tests(replace(block, having=conjunction(block.having, own))) if own else block
-    return with_inner_tests(replace(block, where=conjunction(block.where, own))) if own else block
+        return with_inner_tests(replace(block, having=conjunction(block.having, own)), find)
+    return with_inner_tests(replace(block, where=conjunction(block.where, own)), find)
 
 
 def _over(tests: PredSet, meaning: Mapping[Column, Expression]) -> PredSet:

@@ -150,9 +150,16 @@ def only_stream(block: Block, stage: Stage) -> StreamInput | None:
     return first if is_last and isinstance(first, StreamInput) else None
 
 
-def is_whole(block: Block, stage: Stage, width: int) -> bool:
-    """Whether known rows of a block come from all rows of its inputs; arguments as of ``picked``, which comes first."""
-    return block.where == TRUE and block.window == TRUE and not _level(block, stage, width).compared
+def whole_input(block: Block, stage: Stage, width: int) -> StreamInput | Block | None:
+    """The only input of a block, where known rows come from all of its rows; arguments as of ``picked``, the first."""
+    (first, *others) = block.inputs or (None,)
+    tests = [block.where, block.window, *([block.qualify] if stage is Stage.ROWS else [])]
+    if block.grouping is not None and stage is not Stage.GROUPS:
+        if _deciding(block.grouping):
+            return None
+        tests += [block.having, block.having_window]
+    is_whole = not others and all(test == TRUE for test in tests) and not _level(block, stage, width).compared
+    return first if is_whole and isinstance(first, StreamInput | Block) else None
 
 
 def step_back(part: Input, stage: Stage, values: Sequence[Sequence[Value] | None]) -> StepBack:
@@ -193,13 +200,22 @@ def step_back(part: Input, stage: Stage, values: Sequence[Sequence[Value] | None
 
 
 def _step(query: Block, parts: tuple[tuple[Input, Stage, int], ...], level: _Level) -> StepBack:
-    """A step whose query tells in what its rows are compared, and looks where the rows of its inputs are stored."""
+    """A step whose query tells in what its rows are compared."""
     places = {output.expression: place for place, output in reversed([*enumerate(query.outputs)])}
     others = [expression for expression in dict.fromkeys(level.compared) if expression not in places]
     places |= {expression: len(query.outputs) + place for place, expression in enumerate(others)}
     shown = [*(output.expression for output in query.outputs), *others]
-    asked = with_inner_tests(replace(query, outputs=_named(shown)))
-    return StepBack(asked, parts, tuple(places[expression] for expression in level.compared), level.alike)
+    return StepBack(
+        replace(query, outputs=_named(shown)),
+        parts,
+        tuple(places[expression] for expression in level.compared),
+        level.alike,
+    )
+
+
+def having_values(expressions: Sequence[Expression], values: Sequence[Sequence[Value] | None]) -> PredSet:
+    """That each expression has one of some values; true of those where these are unknown, as ``None`` says."""
+    return conjunction(TRUE, *(_among(e, v) for e, v in zip(expressions, values, strict=True)))
 
 
 def possible_partitions(part: Input, stage: Stage, values: Sequence[Sequence[Value] | None]) -> Block | None:

@@ -7,7 +7,7 @@ ROUND(s, 1). Rows that a query has with sums of the one kind, and not with those
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
@@ -55,7 +55,7 @@ def _with_shifted_sums(block: Block, shift: Constant) -> Block:
     return with_results_over(changed, lambda column: means.get(column, column)) if means else block
 
 
-def _sums(calls: Iterator[_Call] | tuple[_Call, ...] | list[_Call]) -> Iterator[_Call]:
+def _sums(calls: Iterable[_Call]) -> Iterator[_Call]:
     return (one for one in calls if one.function == "sum" and one.type == DOUBLE)
 
 

@@ -44,7 +44,7 @@ from workbench.streams.number_forms import (
     PLAIN,
     POINTED,
     SURE_DIGITS,
-    WHOLE,
+    WHOLE_NUMBER,
     are_amounts,
     form_of,
     lossy_numbers,
@@ -320,7 +320,7 @@ def _candidates(text: pa.Array) -> tuple[DataType, ...]:
     whole = () if pointed else (INTEGER,)
     if not lossy:
         return (*whole, *(() if pointed else (decimal(MAX_PRECISION, 0),)), DOUBLE, *others)
-    numbers = text.filter(pc.match_substring_regex(text, rf"{WHOLE}|{POINTED}"))
+    numbers = text.filter(pc.match_substring_regex(text, rf"{WHOLE_NUMBER}|{POINTED}"))
     scale = pc.max(pc.utf8_length(pc.replace_substring_regex(numbers, r"^[^.]*\.?|\s+$", ""))).as_py() or 0
     digits = pc.max(pc.utf8_length(pc.replace_substring_regex(numbers, r"\..*$|[\s+-]", ""))).as_py() or 0
     exact = (decimal(MAX_PRECISION, scale),) if digits + scale <= MAX_PRECISION else ()

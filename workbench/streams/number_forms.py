@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from workbench.arrow.types import Mask
 
 PLAIN = ""
-WHOLE = r"^\s*[+-]?\d+\s*$"
+WHOLE_NUMBER = r"^\s*[+-]?\d+\s*$"
 POINTED = r"^\s*[+-]?(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$"
 EXPONENT = r"^\s*[+-]?(?:\d+\.?\d*|\.\d+)[eE][+-]?\d+\s*$"
 """Plain numbers: whole ones, those with a fraction, and those with an exponent."""
@@ -115,7 +115,7 @@ def lossy_numbers(text: pa.Array) -> Mask:
     """Which numbers have digits that a DOUBLE does not keep."""
     digits = pc.replace_substring_regex(text, r"[eE].*$|[+\-.\s]", "")
     many = pc.greater(pc.utf8_length(pc.ascii_ltrim(digits, "0")), SURE_DIGITS)
-    numbers = pc.match_substring_regex(text, rf"{WHOLE}|{POINTED}|{EXPONENT}")
+    numbers = pc.match_substring_regex(text, rf"{WHOLE_NUMBER}|{POINTED}|{EXPONENT}")
     doubtful = pc.and_(numbers, pc.or_(many, pc.match_substring_regex(text, "[eE]")))
     lossy = np.asarray(pc.fill_null(doubtful, False).to_numpy(zero_copy_only=False)).copy()
     places = np.flatnonzero(lossy)

@@ -11,6 +11,9 @@ import pyarrow as pa
 from workbench.engine.storage.comparable import comparable
 from workbench.engine.storage.lineage import Bits
 
+_FEW_POINTS = 8
+"""Constants with which comparing all values one after the other takes less time than searching for each."""
+
 
 class ByContent:
     """Dataclasses with arrays are equal where all fields are."""
@@ -55,8 +58,17 @@ class RangeTable(ByContent):
         return ranks
 
     def _search(self, values: npt.NDArray[np.generic]) -> npt.NDArray[np.int64]:
-        left = np.searchsorted(self.points, values, side="left")
-        return (left + np.searchsorted(self.points, values, side="right")).astype(np.int64)
+        if self.points.dtype.kind != "i":
+            left = np.searchsorted(self.points, values, side="left")
+            return (left + np.searchsorted(self.points, values, side="right")).astype(np.int64)
+        if len(self.points) > _FEW_POINTS:
+            below = np.searchsorted(self.points, values, side="left")
+            return 2 * below + (self.points.take(below, mode="clip") == values)
+        ranks = np.zeros(len(values), dtype=np.int8)
+        for point in self.points:
+            ranks += values >= point
+            ranks += values > point
+        return ranks.astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
