@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 
@@ -24,7 +25,10 @@ from oracle.test_without_spark import LEAST, registered
 from pyarrow import parquet
 from worker_processes import WorkerProcesses, worker_processes
 
+from workbench.engine.operators.filter_and_write import Answer, FilterAndWrite
+from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.spark.in_process import InProcess
+from workbench.errors import EngineError
 from workbench.experiments.workload import spread, workload
 from workbench.limits import Limits
 from workbench.session.session import Session
@@ -160,3 +164,41 @@ def test_the_driver_has_no_rows(workers: WorkerProcesses, tmp_path: Path) -> Non
         assert requests <= (workers.jobs - jobs) * workers.cores + 2
         assert dict(groups.result()[["g", "n"]].to_numpy().tolist()) == {g: len(range(g, 60_000, 7)) for g in range(7)}
         assert len(large.result()) == 60_000 - 101
+
+
+def test_tasks_that_log_rows_go_on_with_the_first_depth(workers: WorkerProcesses, tmp_path: Path) -> None:
+    """A job logs, filters and groups, once it is known that groups are exchanged, and another one ends the batch."""
+    number, each = 82_000, 20_000  # each batch has rows of two row groups
+    rows = pa.table({"id": range(number), "g": [n % 701 for n in range(number)]})
+    limits = replace(BY_TASKS, rows_per_task=100, runs_per_merge=99, rows_checked_in_process=1_000_000)
+    with Session(workers, f"file://{tmp_path}/session", limits=limits) as session:
+        session.add_stream("t", rows, history=1_000, batch=each)
+        groups = session.register("SELECT g, COUNT(*) AS n FROM t WHERE id >= 500 GROUP BY g", name="groups")
+        large = session.register("SELECT id FROM t WHERE id % 1000 = 1", name="large")
+        jobs = [workers.jobs]
+        for _ in range(3):
+            session.run(1)
+            jobs.append(workers.jobs)
+        assert [after - before for before, after in pairwise(jobs)] == [3, 2, 2]
+        came = range(500, 1_000 + 3 * each)
+        assert dict(groups.result().to_numpy().tolist()) == {g: sum(n % 701 == g for n in came) for g in range(701)}
+        assert sorted(large.result()["id"]) == [*range(1, came.stop, 1_000)]
+        session.drop("groups")
+        session.register("SELECT g, COUNT(*) AS n FROM t WHERE id < 50000 GROUP BY g", name="others")
+        session.run(1)
+        assert session.query("others").result()["n"].sum() == 50_000
+
+
+def test_a_source_that_fails_as_rows_are_logged_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(write: FilterAndWrite, rows: ArrowBatches) -> Answer:
+        raise pa.ArrowInvalid(f"{write.tree} fails")
+
+    rows = pa.table({"id": range(200)})
+    with Session(TwoTasks(), limits=BY_TASKS) as session:
+        session.add_stream("t", rows, history=50, batch=50)
+        large = session.register("SELECT id FROM t WHERE id > 10", name="large")
+        with monkeypatch.context() as patch, pytest.raises(EngineError, match="could not evaluate node"):
+            patch.setattr(FilterAndWrite, "write", fails)
+            session.run(1)
+        session.run(1)
+        assert sorted(large.result()["id"]) == [*range(11, 100)]

@@ -1,29 +1,43 @@
 """Logging the rows that arrive: they are numbered and written to segments before anything is computed from them.
 
 Many rows that are in the files of the streams' logs are read, cast, numbered and written by tasks, which answer with
-the segments and the largest values that the event-time clock needs. Few rows, and those of a log's tail, are written
-by this process.
+the segments and the largest values that the event-time clock needs. Such a task goes on with what it has written to the
+first depth of the network, which so needs no job of its own (``FirstDepth``). Few rows, and those of a log's tail, are
+written by this process.
 """
 
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import accumulate, chain, pairwise
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 
 from workbench.engine.event_time import Brought, EventTimeClock, brought_by
 from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.side_steps import SideStep, run_side_steps
+from workbench.engine.operators.source import FirstChanges, FirstDepth, first_depth
+from workbench.engine.physical.plans import TreePlan
 from workbench.engine.storage.job_input import TaskInput
 from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.relation import Delta, Relation, tasks_for
-from workbench.engine.storage.segments import Run, SegmentWriter, bytes_of_rows, segment_fields, segments_of
+from workbench.engine.storage.segments import (
+    Run,
+    SegmentWriter,
+    bytes_of_rows,
+    read_share,
+    segment_fields,
+    segments_of,
+    shares,
+)
 from workbench.limits import LIMITS, Limits
 from workbench.sql.windows.stream_time import ROW
 from workbench.streams.arriving import ArrivingRows, as_told, cut_at_multiples, on_time, told_of, without_rows
@@ -40,22 +54,26 @@ class WriteArriving:
         schema: of the rows that are written.
         folder: where.
         columns: whose largest values are to be known.
+        first: what a task does with them of the first depth of the network.
     """
 
     log: StreamLog
     schema: pa.Schema
     folder: str
     columns: tuple[str, ...]
+    first: tuple[FirstDepth, ...] = ()
 
     def __call__(self, task: TaskInput) -> dict[str, Any]:
         """What a task has written, and what the clock is told of it."""
         told = task.given[task.task]
         run, brought = self.write(as_told(self.log, told).tables(), task.batch, told["before"], task.limits)
         largest = pa.RecordBatch.from_pylist([dict(brought.largest)]) if brought.largest else None
+        (share,) = shares(run, 1)
         return {
             "segments": [*map(segment_fields, run)],
             "rows": brought.rows,
             "largest": "" if largest is None else b64encode(bytes_of_rows(largest)).decode(),
+            "first": [each.answer(read_share(share, self.schema, task.limits), task) for each in self.first],
         }
 
     def write(
@@ -82,14 +100,30 @@ class WriteArriving:
         return tuple(writer.close()), brought
 
 
+@dataclass(frozen=True)
+class Logged:
+    """The rows of a batch, written.
+
+    Attributes:
+        rows: the change of each stream that brings some.
+        brought: what the clock is told, by stream.
+        first: what tasks have found of the network.
+    """
+
+    rows: Mapping[str, Delta]
+    brought: Mapping[str, Brought]
+    first: FirstChanges
+
+
 def log_rows(
     runner: Runner,
     streams: Mapping[str, Relation],
     arriving: Mapping[str, ArrivingRows],
     batch: int,
     clock: EventTimeClock,
-) -> tuple[dict[str, Delta], dict[str, Brought]]:
-    """Write the rows of a batch: the change of each stream that brings some, and what the clock is told.
+    plans: Mapping[str, TreePlan] = MappingProxyType({}),
+) -> Logged:
+    """Write the rows of a batch.
 
     Args:
         runner: runs a job where they are many.
@@ -97,19 +131,37 @@ def log_rows(
         arriving: the rows.
         batch: that brings them.
         clock: before the batch.
+        plans: of the operators that run.
     """
     logging = {name: _Logging.of(streams[name], rows, batch, clock, name) for name, rows in arriving.items()}
-    steps = {each.relation.folder.name: step for each in logging.values() if (step := each.by_tasks(runner))}
-    answers = run_side_steps(runner, steps, "log") if steps else {}
-    logged = {name: each.log(answers.get(each.relation.folder.name)) for name, each in logging.items()}
-    deltas = {name: Delta(run) for name, (run, _) in logged.items() if run}
-    return deltas, {name: brought for name, (_, brought) in logged.items()}
+    answers = _by_tasks(runner, [*logging.values()], plans)
+    logged = {name: each.log(answers.get(each.owner)) for name, each in logging.items()}
+    rows = {name: Delta(run) for name, (run, _) in logged.items() if run}
+    brought = {name: of_rows for name, (_, of_rows) in logged.items()}
+    of_tasks = chain.from_iterable(answers.values())
+    first = FirstChanges.of(chain.from_iterable(answer["first"] for answer in of_tasks))
+    runner.passing |= first.passing
+    return Logged(rows, brought, first)
+
+
+def _by_tasks(runner: Runner, logging: Sequence[_Logging], plans: Mapping[str, TreePlan]) -> dict[str, list[Any]]:
+    """What tasks have written. Where the first depth fails they log alone: then each source is run, and named."""
+    steps = {each.owner: step for each in logging if (step := each.by_tasks(runner, plans))}
+    if not steps:
+        return {}
+    try:
+        return run_side_steps(runner, steps, "log")
+    except (PySparkException, Py4JError, OSError, pa.ArrowException):
+        if not plans:
+            raise
+        return _by_tasks(runner, logging, {})
 
 
 @dataclass(frozen=True)
 class _Logging:
     """The rows of one stream that are to be written."""
 
+    stream: str
     relation: Relation
     rows: ArrivingRows
     batch: int
@@ -120,10 +172,15 @@ class _Logging:
     def of(relation: Relation, rows: ArrivingRows, batch: int, clock: EventTimeClock, name: str) -> _Logging:
         how, columns = without_rows(rows.log), clock.columns_of(name)
         work = WriteArriving(how, relation.layout.arrow, str(relation.folder), columns)
-        return _Logging(relation, rows, batch, clock.rows(name), work)
+        return _Logging(name, relation, rows, batch, clock.rows(name), work)
 
-    def by_tasks(self, runner: Runner) -> SideStep | None:
-        """The step whose tasks write them; ``None`` where this process does."""
+    @property
+    def owner(self) -> str:
+        """The name of the step that writes them."""
+        return self.relation.folder.name
+
+    def by_tasks(self, runner: Runner, plans: Mapping[str, TreePlan]) -> SideStep | None:
+        """The step whose tasks write them, and begin with the network; ``None`` where this process writes them."""
         (part, *others), log = self.rows.parts or (range(0),), self.rows.log
         if others or not isinstance(part, range) or part.stop > log.copied:
             return None
@@ -132,7 +189,8 @@ class _Logging:
         shares = [*_shares(part, tasks_for(len(part), runner.jobs))]
         before = accumulate((on_time(log, share) for share in shares), initial=self.before)
         told = [{**told_of(log, share), "before": number} for share, number in zip(shares, before, strict=False)]
-        return SideStep(self.relation.folder.name, self.work, TaskInput(self.batch, given=told), len(told))
+        work = replace(self.work, first=first_depth(runner, plans, self.stream, len(told)))
+        return SideStep(self.owner, work, TaskInput(self.batch, given=told), len(told))
 
     def log(self, answers: Sequence[Mapping[str, Any]] | None) -> tuple[Run, Brought]:
         """What tasks have written, or this process writes now."""

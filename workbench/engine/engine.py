@@ -124,12 +124,13 @@ class Engine:
         # 1. Log the rows that arrive, before anything is computed: Spark's workers read them from these files,
         #    and queries that are registered later are hydrated from them.
         self.runner.doing = f"batch {batch}"
+        suspended_trees = passed_over(network, {name: tree.plan for name, tree in before.trees.items()}, suspended)
+        plans = {name: tree.plan for name, tree in before.trees.items() if name not in suspended_trees}
         with translate_errors(f"write down the rows of batch {batch}"):
-            logged, brought = log_rows(self.runner, before.arrived, arriving, batch, before.clock)
-        clock = before.clock.after(batch, brought)
+            logged = log_rows(self.runner, before.arrived, arriving, batch, before.clock, plans)
+        clock = before.clock.after(batch, logged.brought)
         # 2. Evaluate every operator after those it reads, against the state before: a batch that fails here has changed
         #    nothing, and the session forgets its files (``undo``).
-        suspended_trees = passed_over(network, {name: tree.plan for name, tree in before.trees.items()}, suspended)
         step = IncrementalStep(self.runner, before, batch, clock, logged, suspended_trees)
         deltas, operators = step.evaluate_all(self._pool, self._meter)
         if profile:
@@ -140,7 +141,7 @@ class Engine:
         # 3. Append the changes, when all operators are done: each reads its parents' rows before the batch and their
         #    change apart, and would count rows twice that are in both. Then free what has expired by now.
         with translate_errors(f"keep the rows of batch {batch}"):
-            arrived = {n: r.append(logged[n]) if n in logged else r for n, r in before.arrived.items()}
+            arrived = {n: r.append(logged.rows.get(n, NO_CHANGE)) for n, r in before.arrived.items()}
             grown = run_all(
                 before.trees,
                 lambda name: before.trees[name].grown(*deltas[name], batch),
@@ -157,7 +158,7 @@ class Engine:
         self._replace_durably(state)
         # 5. Remove, last, what the batch wrote and merged with older rows at once: no commit will ever name it. What
         #    only the old state needs is removed when the session has committed (``release``).
-        self._remove_merged(deltas, logged)
+        self._remove_merged(deltas, logged.rows)
         rows = {name: of_stream.rows for name, of_stream in arriving.items()}
         changes = self._changed_rows(network, deltas)
         seconds = time.perf_counter() - started
@@ -239,9 +240,9 @@ class Engine:
         run: Run = ()
         self.runner.doing = f"rows of {name}"
         for batch, some in rows:
-            logged, brought = log_rows(self.runner, {name: empty}, {name: some}, batch, clock)
-            run += logged.get(name, NO_CHANGE).segments
-            clock = clock.with_rows(batch, brought)
+            logged = log_rows(self.runner, {name: empty}, {name: some}, batch, clock)
+            run += logged.rows.get(name, NO_CHANGE).segments
+            clock = clock.with_rows(batch, logged.brought)
         return empty.append(Delta(run)), clock
 
     def drop_stream(self, name: str) -> None:

@@ -9,16 +9,17 @@ import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
+from workbench.engine.arrival import Logged
 from workbench.engine.event_time import EventTimeClock
 from workbench.engine.node_times import node_microseconds
 from workbench.engine.operators.evaluate import prepare, run_prepared
-from workbench.engine.operators.operator_input import OperatorInput, Prepared
+from workbench.engine.operators.operator_input import Exchange, OperatorInput, Prepared
 from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.side_steps import SideStep, run_side_steps
 from workbench.engine.operators.source import source_change
@@ -42,7 +43,7 @@ class IncrementalStep:
         state: before the batch.
         batch: its number.
         clock: the event times after the batch.
-        logged: the rows that arrived, by stream.
+        logged: the rows that arrived, and what tasks have found of the network as they logged them.
         passed_over: operators that do nothing in this batch (``schedule``).
     """
 
@@ -50,7 +51,7 @@ class IncrementalStep:
     state: EngineState
     batch: int
     clock: EventTimeClock
-    logged: Mapping[str, Delta]
+    logged: Logged
     passed_over: frozenset[str] = frozenset()
 
     def evaluate_all(self, threads: Executor, meter: Meter) -> tuple[dict[str, Deltas], list[OperatorReport]]:
@@ -70,7 +71,7 @@ class IncrementalStep:
         seconds: dict[str, float] = {}
         parents = {name: [read for read, _ in tree.plan.inputs] for name, tree in trees.items()}
         plans = (tree.plan for tree in trees.values())
-        first = {plan.name for plan in plans if isinstance(plan, SourcePlan) and plan.stream in self.logged}
+        first = {plan.name for plan in plans if isinstance(plan, SourcePlan) and plan.stream in self.logged.rows}
 
         def reads_few(name: str) -> bool:
             return self._reads_few(trees[name].plan, deltas)
@@ -78,7 +79,7 @@ class IncrementalStep:
         def prepared(name: str) -> Prepared:
             begun = time.perf_counter()
             with self._translated(name):
-                operator = self.prepare(trees[name], deltas)
+                operator = self._going_on(trees[name], deltas)
             seconds[name] = time.perf_counter() - begun
             return operator
 
@@ -143,7 +144,7 @@ class IncrementalStep:
     def _reads_few(self, plan: TreePlan, deltas: Mapping[str, Deltas]) -> bool:
         """Whether the changes that an operator reads are few."""
         if isinstance(plan, SourcePlan):
-            return self.are_few((self.logged.get(plan.stream, NO_CHANGE),))
+            return self.are_few((self.logged.rows.get(plan.stream, NO_CHANGE),))
         return all(self.are_few(deltas[name]) for name, _ in plan.inputs)
 
     def _translated(self, name: str) -> AbstractContextManager[None]:
@@ -155,11 +156,25 @@ class IncrementalStep:
         name = tree.plan.name
         return run_prepared(self.runner, {name: self.prepare(tree, deltas)})[name]
 
+    def _going_on(self, tree: Tree, deltas: Mapping[str, Deltas]) -> Prepared:
+        """The job of a tree, or what is left of it where the tasks that logged the rows have begun with it."""
+        name, first, exchanges = tree.plan.name, self.logged.first, self.runner.exchanges
+        if name in first.of_sources:
+            return Prepared(None, first.of_sources[name])
+        operator = self.prepare(tree, deltas)
+        before = exchanges.pop(name, None)
+        if not isinstance(operator.job, Exchange):
+            return operator
+        work = exchanges[name] = operator.job.step.work
+        if name not in first.exchanged or work != before:
+            return operator
+        return replace(operator, job=operator.job.job(first.exchanged[name]))
+
     def prepare(self, tree: Tree, deltas: Mapping[str, Deltas]) -> Prepared:
         """The job of a tree; ``deltas`` has the changes of the trees it reads."""
         plan = tree.plan
         if isinstance(plan, SourcePlan):
-            rows = self.logged.get(plan.stream)
+            rows = self.logged.rows.get(plan.stream)
             if rows is None:
                 return Prepared(None)
             layout = self.state.arrived[plan.stream].layout

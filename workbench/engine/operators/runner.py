@@ -29,7 +29,7 @@ from workbench.engine.spark.job_properties import DESCRIPTION, INPUT, SHARED
 from workbench.engine.spark.jobs import Job, JobRunner, PlanJob, StepJob
 from workbench.engine.spark.plan_cache import AnyJob, PlanCache, Views
 from workbench.engine.spark.python_steps import STEP_SUFFIX
-from workbench.engine.storage.job_input import InputRows, JobInput, inputs_of_job
+from workbench.engine.storage.job_input import InputRows, JobInput, TaskInput, inputs_of_job
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout
 from workbench.engine.storage.lineage import mask
 from workbench.engine.storage.positions import POSITION, PositionedRows
@@ -79,6 +79,8 @@ class Runner:
         """What is known of the tests of each tree that call functions."""
         self._read: dict[str, tuple[TreePlan, object, Any]] = {}
         """What each tree reads of the rows of others, with the plan and layouts that it was made for."""
+        self.exchanges: dict[str, Callable[[TaskInput], Any]] = {}
+        """What tasks did in the last batch for each tree whose groups met by an exchange."""
         self.passing: set[str] = set()
         """Files that tasks hand on to others in a batch, which no state names."""
         self._steps: dict[str, Path] = {}
@@ -100,6 +102,7 @@ class Runner:
         self._inputs = {tree: inputs for tree, inputs in self._inputs.items() if keep(tree)}
         self._seconds = {tree: seconds for tree, seconds in self._seconds.items() if keep(tree)}
         self._read = {tree: read for tree, read in self._read.items() if keep(tree)}
+        self.exchanges = {tree: work for tree, work in self.exchanges.items() if keep(tree)}
         self.views.forget(lambda name: keep(name.split("_")[0]))
 
     def folder(self, tree: str) -> Path:

@@ -5,20 +5,28 @@ arrived. Out: change of the tree: these rows, through filter-and-write.
 
 Rows that arrived are in segments, and the JVM would only pass them on. So it gets what it must evaluate and nothing
 else: the columns that computed tests and keys read (late materialization; Abadi et al., Materialization strategies in
-a column-oriented DBMS, ICDE 2007). Where it has nothing to evaluate, the driver filters few rows without a job.
+a column-oriented DBMS, ICDE 2007). Where it has nothing to evaluate, the driver filters few rows without a job, and of
+many the tasks that log them (``FirstDepth``).
 """
 
 from __future__ import annotations
 
-from workbench.engine.operators.filter_and_write import filter_and_write_job
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.engine.operators.filter_and_write import Answer, FilterAndWrite, delta_of, filter_and_write_job
 from workbench.engine.operators.operator_input import Prepared
 from workbench.engine.operators.runner import Runner, evaluated, needs_no_job
-from workbench.engine.physical.plans import SourcePlan
+from workbench.engine.operators.side_steps import Work
+from workbench.engine.physical.plans import SourcePlan, TreePlan
+from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.spark.jobs import Job
-from workbench.engine.storage.job_input import InputRows
+from workbench.engine.storage.job_input import InputRows, TaskInput
 from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.positions import PositionedRows
-from workbench.engine.storage.segments import Run, read_share, shares
+from workbench.engine.storage.relation import Delta
+from workbench.engine.storage.segments import Run, SegmentFields, read_share, segments_of, shares
 
 
 def source_change(
@@ -52,3 +60,78 @@ def _job(runner: Runner, plan: SourcePlan, layout: Layout, rows: PositionedRows)
     operands = Layout({name: type_ for name, type_ in layout.columns.items() if name in plan.operands})
     frame = runner.evaluated(plan, rows, operands, expressions)
     return filter_and_write_job(frame, lambda batches: write(rows.whole(batches)))
+
+
+@dataclass(frozen=True)
+class FirstDepth:
+    """What a task does of the network with rows that it has just logged: they need no job of their own.
+
+    Attributes:
+        source: the filter of a source that reads the rows.
+        exchanges: of the operators that read this source alone, and exchanged fragments in the last batch: what their
+            tasks do for that, and how many inputs they have.
+    """
+
+    source: FilterAndWrite
+    exchanges: Mapping[str, tuple[Work, int]]
+
+    def answer(self, rows: ArrowBatches, task: TaskInput) -> dict[str, Any]:
+        """What it has written of a source's rows, in terms of JSON."""
+        answer = self.source.write(rows)
+        change = InputRows(segments_of(answer.segments))
+        exchanged = {
+            name: work(TaskInput(task.batch, (change,) * inputs, limits=task.limits))
+            for name, (work, inputs) in self.exchanges.items()
+        }
+        return {"change": vars(answer), "exchanged": exchanged}
+
+
+def first_depth(runner: Runner, plans: Mapping[str, TreePlan], stream: str, tasks: int) -> tuple[FirstDepth, ...]:
+    """What the tasks do that log the rows of a stream.
+
+    Args:
+        runner: knows what operators exchange.
+        plans: of the operators that run.
+        stream: whose rows they log.
+        tasks: how many there are; one exchanges nothing.
+    """
+    sources = [p for p in plans.values() if isinstance(p, SourcePlan) and p.stream == stream and needs_no_job(p)]
+    known = runner.exchanges.items() if tasks > 1 else ()
+    reads = {name: [read for read, _ in plans[name].inputs] for name, _ in known if name in plans}
+    return tuple(
+        FirstDepth(
+            runner.filter_and_write(source),
+            {name: (work, len(reads[name])) for name, work in known if {*reads.get(name, ())} == {source.name}},
+        )
+        for source in sources
+    )
+
+
+@dataclass(frozen=True)
+class FirstChanges:
+    """What tasks have found of the network as they logged rows.
+
+    Attributes:
+        of_sources: the changes of sources.
+        exchanged: the fragments of each part that each task has written, by the operators that exchange them.
+    """
+
+    of_sources: Mapping[str, Delta]
+    exchanged: Mapping[str, list[list[list[SegmentFields]]]]
+
+    @property
+    def passing(self) -> set[str]:
+        """The files of fragments."""
+        parts = (part for answers in self.exchanged.values() for answer in answers for part in answer)
+        return {segment.file for part in parts for segment in segments_of(part)}
+
+    @staticmethod
+    def of(answers: Iterable[Mapping[str, Any]]) -> FirstChanges:
+        """From the answers of all ``FirstDepth``, in the order of their tasks."""
+        changes, exchanged = dict[str, list[Answer]](), dict[str, list[Any]]()
+        for each in answers:
+            change = Answer(**each["change"])
+            changes.setdefault(change.tree, []).append(change)
+            for name, answer in each["exchanged"].items():
+                exchanged.setdefault(name, []).append(answer)
+        return FirstChanges({tree: delta_of(own) for tree, own in changes.items()}, exchanged)

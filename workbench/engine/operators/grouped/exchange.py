@@ -46,18 +46,20 @@ class WriteFragments:
     Attributes:
         made: the fragments.
         folder: where they are written.
+        parts: how many there are.
     """
 
     made: StoredFragments
     folder: str
+    parts: int
 
     def __call__(self, task: TaskInput) -> list[list[SegmentFields]]:
         """The segments of each part."""
         names = [GROUPING_SET, *self.made.plan.groups]
-        writers = [SegmentWriter(self.folder, task.limits) for _ in range(task.tasks)]
+        writers = [SegmentWriter(self.folder, task.limits) for _ in range(self.parts)]
         for fragments in self.made.of(task):
             hashes, _ = key_hashes([fragments.column(name) for name in names], nulls=True)
-            part_of = hashes % np.uint64(task.tasks)
+            part_of = hashes % np.uint64(self.parts)
             for part, writer in enumerate(writers):
                 writer.add(fragments.filter(pa.array(part_of == part)))
         return [[*map(segment_fields, writer.close())] for writer in writers]
@@ -111,5 +113,5 @@ def exchange(
         return job(job_input, len(parts))
 
     told = TaskInput(operator.batch, tuple(InputRows(rows.change) for rows in operator.segments))
-    step = SideStep(plan.name, WriteFragments(made, str(runner.folder(plan.name))), told, tasks)
+    step = SideStep(plan.name, WriteFragments(made, str(runner.folder(plan.name)), tasks), told, tasks)
     return Exchange(step, read)
