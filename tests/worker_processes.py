@@ -93,6 +93,7 @@ class WorkerProcesses(InProcess):
                 self._processes[at][1].send((*of_worker, fails[at]))
             except OSError:
                 lost.add(at)
+        problems = list[Exception]()
         for at in waiting.keys() - lost:
             try:
                 answer = self._processes[at][1].recv()
@@ -100,9 +101,11 @@ class WorkerProcesses(InProcess):
                 self._processes[at][0].join()
                 continue
             if isinstance(answer, Exception):
-                raise answer
-            if answer is not None:
+                problems.append(answer)
+            elif answer is not None:
                 answered[at] = answer
+        if problems:  # all have answered: none of that is taken for the next job's
+            raise problems[0]
         return answered
 
     def _begin(self) -> tuple[multiprocessing.process.BaseProcess, Connection]:

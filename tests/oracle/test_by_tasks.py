@@ -25,6 +25,7 @@ from oracle.test_without_spark import LEAST, registered
 from pyarrow import parquet
 from worker_processes import WorkerProcesses, worker_processes
 
+from workbench.engine import arrival
 from workbench.engine.operators.filter_and_write import Answer, FilterAndWrite
 from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.spark.in_process import InProcess
@@ -45,6 +46,12 @@ BY_TASKS = Limits(
     runs_per_merge=2,
     runs_merged_later=1,
 )
+
+
+@pytest.fixture(autouse=True)
+def few_rows_logged_by_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch of some rows is logged by several tasks, which so exchange groups, too."""
+    monkeypatch.setattr(arrival, "ROW_GROUP_ROWS", 4)
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +175,7 @@ def test_the_driver_has_no_rows(workers: WorkerProcesses, tmp_path: Path) -> Non
 
 def test_tasks_that_log_rows_go_on_with_the_first_depth(workers: WorkerProcesses, tmp_path: Path) -> None:
     """A job logs, filters and groups, once it is known that groups are exchanged, and another one ends the batch."""
-    number, each = 82_000, 20_000  # each batch has rows of two row groups
+    number, each = 82_000, 20_000
     rows = pa.table({"id": range(number), "g": [n % 701 for n in range(number)]})
     limits = replace(BY_TASKS, rows_per_task=100, runs_per_merge=99, rows_checked_in_process=1_000_000)
     with Session(workers, f"file://{tmp_path}/session", limits=limits) as session:
