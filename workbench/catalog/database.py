@@ -235,9 +235,9 @@ class Database:
             names, rows = tuple(d[0] for d in cursor.description or ()), cursor.fetchall()
         except (sqlite3.Error, sqlite3.Warning) as error:
             self._connection.set_authorizer(None)
-            why = "a catalog is only read: use SELECT" if refused else str(error)
-            missing = re.fullmatch("no such table: (.*)", why)
-            near = nearest(missing[1], self.tables) if missing else None
+            why = "a catalog is only read: use SELECT" if refused else _in_words(str(error))
+            missing = re.fullmatch("there is no relation (.*)", why)
+            near = nearest(missing[1], self.relations) if missing else None
             raise CatalogError(why, hint=near or _TABLES) from error
         finally:
             self._connection.set_authorizer(None)
@@ -318,3 +318,24 @@ def reading(path: Path) -> sqlite3.Connection:
         except sqlite3.Error as problem:
             error = problem
     raise CatalogError(f"{path} cannot be read: {error}") from error
+
+
+_SAID = {
+    "no such table: (.*)": r"there is no relation \1",
+    "no such column: (.*)": r"there is no column \1",
+    "no such function: (.*)": r"there is no function \1",
+    'near "(.*)": syntax error': r"syntax error: unexpected \1",
+    "incomplete input": "syntax error: the query has no end",
+}
+"""What SQLite says, and how it is said here."""
+
+
+def _in_words(said: str) -> str:
+    """What SQLite says, in the words of other errors.
+
+    Example:
+        >>> _in_words("no such table: nods"), _in_words('near "SELEC": syntax error')
+        ('there is no relation nods', 'syntax error: unexpected SELEC')
+    """
+    found = (re.sub(pattern, text, said) for pattern, text in _SAID.items() if re.fullmatch(pattern, said))
+    return next(found, said)

@@ -1,4 +1,4 @@
-"""LISTAGG and ARRAY_AGG as SQL for analysts: with the order of their values, and which rows count."""
+"""LISTAGG, ARRAY_AGG and PERCENTILE_DISC as SQL for analysts: with the order of their values, and which rows count."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Expression
 from workbench.sql.functions.aggregate_rules import DESCENDING
 
-ORDERED_AGGREGATES = frozenset({"listagg", "listagg_desc", "array_agg", "array_agg_desc"})
+ORDERED_AGGREGATES = frozenset({"listagg", "listagg_desc", "array_agg", "array_agg_desc", "percentile_disc_desc"})
 
 
 def ordered_aggregate_sql(call: AggregateCall, sql: Callable[[Expression], str]) -> str:
@@ -21,6 +21,9 @@ def ordered_aggregate_sql(call: AggregateCall, sql: Callable[[Expression], str])
         'ARRAY_AGG(k ORDER BY id DESC)'
     """
     function, down = call.function.removesuffix(DESCENDING), call.function.endswith(DESCENDING)
+    if function == "percentile_disc":
+        value, share = map(sql, call.arguments)
+        return f"PERCENTILE_DISC({share}) WITHIN GROUP (ORDER BY {value} DESC)"
     if function == "listagg":
         value, separator, *keys = call.arguments
         name, inner, condition = "LISTAGG", f"{sql(value)}, {sql(separator)}", ""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 
+from workbench.network.matched import matched_sql
 from workbench.network.ordered_aggregate import ORDERED_AGGREGATES, ordered_aggregate_sql
 from workbench.network.sql_calls import has_operands, interval, sql_call
 from workbench.sql.algebra.analytic import AnalyticCall, Over
@@ -100,6 +101,8 @@ def analytic_sql(function: AnalyticCall, names: Names = bare) -> str:
 
 def function_sql(function: AnalyticCall, names: Names = bare) -> str:
     """The SQL of an analytic function's call, without its OVER clause."""
+    if function.pattern is not None and function.value is not None:
+        return matched_sql(function.pattern, function.value, [expression_sql(a, names) for a in function.arguments])
     inner = ", ".join(expression_sql(a, names) for a in function.arguments)
     return f"{function.function.upper()}({inner or ('*' if function.function == 'count' else '')})"
 

@@ -95,9 +95,10 @@ def test_without_sql_the_relations_are_listed(run):
     ("line", "error", "message", "hint"),
     [
         ('"DELETE FROM nodes"', CatalogError, "a catalog is only read: use SELECT", "its tables are"),
-        ('"SELECT * FROM nods"', CatalogError, "no such table: nods", "did you mean nodes?"),
-        ('"SELECT idd FROM nodes"', CatalogError, "no such column: idd", "its tables are"),
-        ('"SELEC 1"', CatalogError, 'near "SELEC": syntax error', "its tables are"),
+        ('"SELECT * FROM nods"', CatalogError, "there is no relation nods", "did you mean nodes?"),
+        ('"SELECT idd FROM nodes"', CatalogError, "there is no column idd", "its tables are"),
+        ('"SELEC 1"', CatalogError, "syntax error: unexpected SELEC", "its tables are"),
+        ("nodes2", CatalogError, "there is no relation nodes2", "did you mean nodes?"),
         ("SELECT id FROM nodes", MagicError, "the query must be in quotes", '%argus catalog "SELECT id FROM nodes"'),
         ('"SELECT 1" --limt 3', MagicError, "--limt is not understood", "--limit"),
     ],

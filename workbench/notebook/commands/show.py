@@ -367,6 +367,7 @@ def shared_today(network: NetworkView, explanation: ExplanationView) -> str:
     examples=(
         "%argus catalog",
         "%argus catalog \"SELECT id FROM nodes WHERE kind = 'join'\"",
+        "%argus catalog nodes",
         '%argus catalog "SELECT node, count(*) AS queries FROM serves GROUP BY node" -o shared',
     ),
 )
@@ -381,7 +382,7 @@ def catalog(context: NotebookContext, arguments: argparse.Namespace) -> None:
         case []:
             show(relations(context))
         case [sql]:
-            rows = context.session.catalog(sql)
+            rows = context.session.catalog(f"SELECT * FROM {sql}" if sql.isidentifier() else sql)
             if arguments.output is not None:
                 context.variables[arguments.output] = rows
             show(rows_table(rows.head(max(0, arguments.limit)), len(rows)))
