@@ -22,8 +22,8 @@ def ordered_aggregate_sql(call: AggregateCall, sql: Callable[[Expression], str])
     """
     function, down = call.function.removesuffix(DESCENDING), call.function.endswith(DESCENDING)
     if function == "percentile_disc":
-        value, share = map(sql, call.arguments)
-        return f"PERCENTILE_DISC({share}) WITHIN GROUP (ORDER BY {value} DESC)"
+        ordered, share = call.arguments
+        return f"PERCENTILE_DISC({sql(share)}) WITHIN GROUP (ORDER BY {sql(ordered)} DESC)"
     if function == "listagg":
         value, separator, *keys = call.arguments
         name, inner, condition = "LISTAGG", f"{sql(value)}, {sql(separator)}", ""
