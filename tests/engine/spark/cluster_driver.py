@@ -1,13 +1,15 @@
 """Runs in a process of its own, as the driver of a real cluster: many queries, a worker lost, the oracle's answers.
 
 ``python cluster_driver.py MASTER PID [ADDRESS]``: the master's address; the process of the worker to kill between
-batches; where the session lives, and the driver's temporary folder is one that the workers do not see.
+batches; where the session lives, and the driver's temporary folder is one that the workers do not see. Then they also
+lose between batches what they have fetched.
 The workers find the package in no other way than that the session sends it to them.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -43,6 +45,14 @@ SETTINGS = {
 BY_SPARK = Limits(rows_stepped_in_process=0, rows_filtered_in_process=0, rows_hydrated_in_process=0, rows_per_task=500)
 
 
+def lose_files(task: int) -> int:
+    """Remove what this worker's executor has of the store; how many folders that were."""
+    folders = [*Path(os.environ["SPARK_LOCAL_DIRS"].partition(",")[0]).glob("argus-*")]
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+    return len(folders)
+
+
 def main(master: str, victim: int, address: str | None = None) -> None:
     use_java()
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -64,6 +74,8 @@ def main(master: str, victim: int, address: str | None = None) -> None:
         print(f"workers import {where}", flush=True)
         oracle.register(cases, check=False)
         oracle.run(1, check=False)
+        if address is not None:
+            print(f"workers lose {sum(spark.sparkContext.parallelize(range(8), 8).map(lose_files).collect())} folders")
         os.kill(victim, signal.SIGKILL)
         print("a worker is gone", flush=True)
         oracle.run(1, check=False)

@@ -65,6 +65,7 @@ def test_a_cluster_whose_workers_have_no_folder_loses_one(tmp_path: Path) -> Non
     with object_store(objects) as store, cluster(tmp_path, 2) as (address, (lost, _)):
         said = run_driver(tmp_path, mounted, address, str(lost.pid), f"{store}/session")
         assert "workers see the folder: False" in said and lost.wait(10) == -signal.SIGKILL
+        assert re.search("workers lose [1-9]", said)
 
 
 def test_a_local_spark_needs_no_preparation(spark: SparkSession, tmp_path: Path) -> None:
