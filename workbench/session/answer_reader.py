@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from itertools import count
 from typing import TypeVar
 
 import pandas as pd
@@ -235,30 +234,13 @@ class AnswerReader:
 
     @contextmanager
     def asking(self, state: State) -> Iterator[Callable[[Sequence[LogicalQuery]], list[Answers]]]:
-        """A function that answers queries of one's own from the stored rows, and keeps what it has computed for them.
+        """A function that answers queries of one's own from the stored rows; answers stay while the context is open.
 
         Args:
             state: which is read meanwhile (``reading``).
         """
-        # What is joined for one question is not joined for more rows since another one could share it.
-        options = replace(self._runtime.planner.options, restructure=False, reroute=False)
-        planner, network = Planner(options, Catalog(), state.statistics), Network()
-        clock, number = state.engine.clock, count()
-        with self._runtime.engine.apart(EngineState({}, state.engine.arrived, clock)) as engine:
-
-            def answers(asked: Sequence[LogicalQuery]) -> list[Answers]:
-                nonlocal network
-                if not asked:
-                    return []
-                names = [str(next(number)) for _ in asked]
-                for name, logical in zip(names, asked, strict=True):
-                    network = planner.register(network, name, logical).network
-                with engine.interrupts.stoppable():
-                    engine.adopt(network, state.batch)
-                return [self._answers(network.queries[name], engine.state, 0, clock) for name in names]
-
-            yield answers
-        planner.catalog.close()
+        with ExitStack() as computed:
+            yield lambda asked: computed.enter_context(self.computed(asked, state))
 
     def network_of(self, asked: Mapping[str, LogicalQuery], state: State) -> Network:
         """A network of some queries alone, which share with each other."""
