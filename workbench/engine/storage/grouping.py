@@ -32,13 +32,19 @@ def group_rows(columns: Sequence[pa.Array], rows: int) -> tuple[Positions, Posit
         rows: how many there are.
 
     Returns:
-        The rows in the order of their groups, and where in this order each group begins.
+        The rows in the order of their groups, and where in this order each group begins; groups are in the order of
+        their first rows, and so are the rows of each.
 
     Example:
         >>> order, starts = group_rows([pa.array(["b", None, "b", None])], 4)
         >>> order.tolist(), starts.tolist()
         ([0, 2, 1, 3], [0, 2])
     """
+    return _by_first_rows(*_grouped(columns, rows))
+
+
+def _grouped(columns: Sequence[pa.Array], rows: int) -> tuple[Positions, Positions]:
+    """``group_rows`` with groups in any order."""
     at = np.arange(rows)
     if rows < 2 or not columns:
         return at, np.zeros(min(rows, 1), dtype=np.int64)
@@ -54,13 +60,13 @@ def group_rows(columns: Sequence[pa.Array], rows: int) -> tuple[Positions, Posit
 
 
 def group_numbers(columns: Sequence[pa.Array], rows: int) -> Positions:
-    """For each row the number of its group; the arguments are those of ``group_rows``.
+    """For each row the number of its group, from 0 on in any order; the arguments are those of ``group_rows``.
 
     Example:
         >>> group_numbers([pa.array(["b", None, "b", None])], 4).tolist()
         [0, 1, 0, 1]
     """
-    order, starts = group_rows(columns, rows)
+    order, starts = _grouped(columns, rows)
     group = np.empty(rows, dtype=np.int64)
     group[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, rows)))
     return group
@@ -155,7 +161,7 @@ def _together(left: pa.Array, right: pa.Array) -> pa.Array:
 
 
 def _sorted_groups(codes: Sequence[npt.NDArray[Any]]) -> tuple[Positions, Positions]:
-    """``group_rows`` of numbers, by sorting them."""
+    """``_grouped`` of numbers, by sorting them."""
     order = np.argsort(codes[0], kind="stable") if len(codes) == 1 else np.lexsort(codes)
     begins = np.zeros(len(order), dtype=bool)
     begins[0] = True
@@ -163,6 +169,17 @@ def _sorted_groups(codes: Sequence[npt.NDArray[Any]]) -> tuple[Positions, Positi
         ordered = own[order]
         begins[1:] |= ordered[1:] != ordered[:-1]
     return order, begins.nonzero()[0]
+
+
+def _by_first_rows(order: Positions, starts: Positions) -> tuple[Positions, Positions]:
+    """Groups in the order of their first rows, so that rows of an answer stay in the order in which they came."""
+    first = order[starts]
+    if (first[1:] > first[:-1]).all():
+        return order, starts
+    place = np.argsort(first)
+    lengths = np.diff(starts, append=len(order))[place]
+    begins = np.cumsum(lengths) - lengths
+    return order[np.repeat(starts[place] - begins, lengths) + np.arange(len(order))], begins
 
 
 def _codes(column: pa.Array) -> Positions:
