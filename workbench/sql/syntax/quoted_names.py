@@ -21,8 +21,8 @@ def name_in_sql(name: str, dialect: str) -> str:
     Example:
         >>> name_in_sql("fare", "spark"), name_in_sql("started at", "spark"), name_in_sql("started at", "oracle")
         ('fare', '`started at`', '"started at"')
-        >>> name_in_sql("end", "spark"), name_in_sql("from", "spark")
-        ('end', '`from`')
+        >>> name_in_sql("x", "spark"), name_in_sql("end", "spark"), name_in_sql("from", "spark")
+        ('x', 'end', '`from`')
     """
     return name if _is_plain(name, dialect) else exp.to_identifier(name, quoted=True).sql(dialect)
 
@@ -33,7 +33,7 @@ def _is_plain(name: str, dialect: str) -> bool:
     if not _BARE.fullmatch(name):
         return False
     try:
-        read = sqlglot.parse_one(f"SELECT x - {name} FROM t WHERE {name} > 1", dialect=dialect)
+        read = sqlglot.parse_one(f"SELECT 1 - {name} FROM t WHERE {name} > 1", dialect=dialect)
     except (ParseError, TokenError):
         return False
     return sum(column.name == name for column in read.find_all(exp.Column)) == 2
