@@ -25,7 +25,7 @@ from workbench.engine.physical.stored.calls import Functions
 from workbench.engine.spark.arrow_tasks import ArrowBatches, TakesTooLong, map_rows, run_tasks
 from workbench.engine.spark.failures import StepError
 from workbench.engine.spark.interrupts import Cancelled
-from workbench.engine.spark.job_properties import DESCRIPTION, INPUT, SHARED
+from workbench.engine.spark.job_properties import DESCRIPTION, INPUT, SHARED, first_texts
 from workbench.engine.spark.jobs import Job, JobRunner, PlanJob, StepJob
 from workbench.engine.spark.plan_cache import AnyJob, PlanCache, Views
 from workbench.engine.spark.python_steps import STEP_SUFFIX
@@ -46,8 +46,6 @@ T = TypeVar("T")
 
 _TESTS = "tests"
 """The role of the input with what is known of a tree's tests."""
-_NAMED = 4
-"""Operators, and queries of each, that Spark's pages name."""
 
 
 class Runner:
@@ -413,17 +411,6 @@ class Runner:
 def _remove_step(file: Path) -> None:
     file.unlink(missing_ok=True)
     removed([str(file)])
-
-
-def first_texts(texts: Sequence[str], between: str) -> str:
-    """The first of some texts, and how many others there are.
-
-    Example:
-        >>> first_texts(["a", "b", "c", "d", "e", "f"], ", "), first_texts(["a", "b"], "; ")
-        ('a, b, c, d and 2 more', 'a; b')
-    """
-    more = f" and {len(texts) - _NAMED} more" if len(texts) > _NAMED else ""
-    return between.join(texts[:_NAMED]) + more
 
 
 def evaluated(plan: TreePlan) -> dict[str, str]:

@@ -6,7 +6,7 @@ Spark's channel brings them, which is authenticated where Spark is, so no task c
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
 
@@ -19,6 +19,8 @@ Spark brings to its tasks also the settings of a Spark session that begin with i
 """
 DESCRIPTION = "spark.job.description"
 """What Spark's pages say of a job."""
+_NAMED = 4
+"""Operators, and queries of each, that Spark's pages name."""
 
 NO_PROPERTIES: Mapping[str, str] = MappingProxyType({})
 
@@ -62,3 +64,14 @@ def inputs_here(text: str) -> Iterator[None]:
         yield
     finally:
         del _HERE.text
+
+
+def first_texts(texts: Sequence[str], between: str) -> str:
+    """The first of some texts, and how many others there are.
+
+    Example:
+        >>> first_texts(["a", "b", "c", "d", "e", "f"], ", "), first_texts(["a", "b"], "; ")
+        ('a, b, c, d and 2 more', 'a; b')
+    """
+    more = f" and {len(texts) - _NAMED} more" if len(texts) > _NAMED else ""
+    return between.join(texts[:_NAMED]) + more
