@@ -10,24 +10,22 @@ are found first, their values are known ones of that input.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Column, Expression, column_name
-from workbench.sql.algebra.types import Kind
-from workbench.sql.functions.calls import call
 from workbench.sql.logical import (
     Block,
     Input,
     Ordered,
-    Output,
     SetQuery,
     StreamInput,
     as_query,
     output_columns,
     parts_of,
 )
+from workbench.sql.partners import SAME_KINDS, Partners, column_pairs, partners_of
 from workbench.sql.predicates.canonical import canonical
 from workbench.sql.predicates.cnf import (
     FALSE,
@@ -40,51 +38,6 @@ from workbench.sql.predicates.cnf import (
     pred_set,
     predicate_columns,
 )
-from workbench.sql.predicates.normal_form import normal_form
-from workbench.sql.predicates.null_safe import equal, equal_sides
-
-_SAME = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.STRING, Kind.DATE, Kind.TIMESTAMP})
-"""Kinds of which equal values are the same in every test; 0.0 and -0.0 are equal and not the same."""
-
-
-@dataclass(frozen=True)
-class _Partners:
-    """Rows of which each row that matters has a partner.
-
-    Attributes:
-        rows: the partners, each once.
-        columns: for each column of them what is equal to it in a row that matters.
-        null_safe: for each column whether NULL is a partner of NULL.
-    """
-
-    rows: Block
-    columns: tuple[Expression, ...]
-    null_safe: tuple[bool, ...]
-
-    def over(self, meaning: Mapping[Column, Expression]) -> _Partners | None:
-        """The same where columns mean something else; ``None`` where it is known of none what they mean."""
-        known = [place for place, column in enumerate(self.columns) if column in meaning]
-        if not known:
-            return None
-        outputs = tuple(_outputs(self.rows)[place] for place in known)
-        rows = self.rows if len(known) == len(self.columns) else Block((self.rows,), TRUE, outputs, distinct=True)
-        own = tuple(column for column in self.columns if isinstance(column, Column) and column in meaning)
-        return _Partners(rows, tuple(map(meaning.__getitem__, own)), tuple(self.null_safe[place] for place in known))
-
-    def joined_to(self, block: Block) -> Block:
-        """A block of the rows that have a partner."""
-        own = _outputs(self.rows, len(block.inputs))
-        tests = (
-            equal(column, output.expression) if safe else normal_form(call("=", column, output.expression))
-            for column, output, safe in zip(self.columns, own, self.null_safe, strict=True)
-        )
-        return replace(block, inputs=(*block.inputs, self.rows), where=conjunction(block.where, *tests))
-
-
-def _outputs(part: Block, source: int = 0) -> tuple[Output, ...]:
-    """The columns of an input, as outputs of what reads it."""
-    return tuple(Output(name, Column(stored_name(name), type_, source)) for name, type_ in output_columns(part))
-
 
 Find = Callable[[Block, Sequence[Expression]], PredSet]
 """Says which values expressions have in the rows of a block, which has a column for each; TRUE where these are many."""
@@ -107,27 +60,27 @@ def _narrowed(block: Block, partners: int | None, find: Find) -> Block:
     if block.grouping is not None and block.having:
         groups = {Column(column_name(group), group.type): group for group in block.grouping.groups}
         block = replace(block, where=conjunction(block.where, _over(block.having, groups)))
-    block = replace(block, where=_with_equal_columns(block.where))
+    block = replace(block, where=_with_column_pairs(block.where))
     tests = [_of_input(block.where, source) for source in range(len(block.inputs))]
     inputs = [_inside(item, own, find) for item, own in zip(block.inputs, tests, strict=True)]
     rows = (
         _over(own, _of_rows(item)) if isinstance(item, Block) else own for item, own in zip(inputs, tests, strict=True)
     )
     known = {source for source, own in enumerate(rows) if source == partners or any(map(_is_known, own))}
-    links = [*_links(block.where)]
+    links = [*column_pairs(block.where)]
     known |= {
         own.source for own, other, _ in links if other.source in known and isinstance(inputs[own.source], StreamInput)
     }
     for source, item in enumerate(inputs):
-        if source not in known and _is_computed(item) and (joined := _partners(block, inputs, source, known)):
+        if source not in known and _is_computed(item) and (joined := partners_of(block, inputs, source, known)):
             found = find(joined.rows, joined.columns)
             inputs[source] = _inside(item, found, find) if found else _with_partners(item, joined, find)
     return replace(block, inputs=tuple(inputs))
 
 
-def _with_equal_columns(where: PredSet) -> PredSet:
+def _with_column_pairs(where: PredSet) -> PredSet:
     """Conditions with what is tested of a column also of those that are equal to it."""
-    links, found = [*_links(where)], [*where]
+    links, found = [*column_pairs(where)], [*where]
     for test in found:
         for column, other, _ in links:
             if _is_known(test) and predicate_columns(test) == {column}:
@@ -146,47 +99,6 @@ def _is_computed(part: Input) -> bool:
     return any(
         isinstance(inner, SetQuery) or (isinstance(inner, Block) and not inner.is_plain) for inner in parts_of(part)
     )
-
-
-def _partners(block: Block, inputs: list[Input], source: int, known: set[int]) -> _Partners | None:
-    """The partners of an input's rows in the inputs that are known, by the columns in which they are equal."""
-    links = [*_links(block.where)]
-    keys = [(own, other, safe) for own, other, safe in links if own.source == source and other.source in known]
-    if not keys:
-        return None
-    read = [*dict.fromkeys(other.source for _, other, _ in keys)]
-    for one in read:
-        read += dict.fromkeys(b.source for a, b, _ in links if a.source == one and b.source in known - {*read})
-    tests = pred_set(
-        test
-        for test in block.where
-        if {column.source for column in predicate_columns(test)} <= {*read}
-        and all(x.operator in (Operator.EQ, Operator.IS_NULL) for x in test.literals)
-    )
-
-    def renumbered(column: Column) -> Column:
-        return replace(column, source=read.index(column.source))
-
-    outputs = tuple(Output(f"k{n}", renumbered(other)) for n, (_, other, _) in enumerate(keys))
-    rows = Block(tuple(inputs[one] for one in read), map_predicates(tests, renumbered), outputs, distinct=True)
-    return _Partners(rows, tuple(replace(own, source=0) for own, _, _ in keys), tuple(safe for *_, safe in keys))
-
-
-def _links(where: PredSet) -> Iterator[tuple[Column, Column, bool]]:
-    """Columns that are equal, each pair both ways, and whether NULL is equal to NULL."""
-    pairs: list[tuple[Expression, Expression | None, bool]] = [(*sides, True) for sides in equal_sides(where)]
-    pairs += [
-        (x.left, x.right, False) for (x, *more) in (p.literals for p in where) if not more and x.operator is Operator.EQ
-    ]
-    for left, right, safe in pairs:
-        if (
-            isinstance(left, Column)
-            and isinstance(right, Column)
-            and left.type == right.type
-            and left.type.kind in _SAME
-        ):
-            yield left, right, safe
-            yield right, left, safe
 
 
 def _of_input(tests: PredSet, source: int) -> PredSet:
@@ -210,7 +122,7 @@ def _inside(part: Input, tests: PredSet, find: Find) -> Input:
     return part
 
 
-def _with_partners(part: Input, partners: _Partners, find: Find) -> Input:
+def _with_partners(part: Input, partners: Partners, find: Find) -> Input:
     """A part of a query without some of the rows that have no partner, where it computes something of rows."""
     match part:
         case Block(inputs=(inner,)) if part.is_plain and not isinstance(inner, StreamInput):
@@ -279,7 +191,7 @@ def _over(tests: PredSet, meaning: Mapping[Column, Expression]) -> PredSet:
 
     def is_known(test: ORPred) -> bool:
         read = predicate_columns(test)
-        return bool(read) and read <= meaning.keys() and all(column.type.kind in _SAME for column in read)
+        return bool(read) and read <= meaning.keys() and all(column.type.kind in SAME_KINDS for column in read)
 
     known = pred_set(filter(is_known, tests))
     return canonical(map_predicates(known, meaning.__getitem__)) if known else TRUE
