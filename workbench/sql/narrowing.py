@@ -119,6 +119,8 @@ def _inside(part: Input, tests: PredSet, find: Find) -> Input:
             if part.operator == "union":  # a row without partner has NULL where a known row has a value
                 branches = tuple(branch for branch in branches if not _is_empty(branch)) or branches[:1]
             return replace(part, branches=branches)
+        case Ordered() if tests and (own := _over(tests, _counted_apart(part))):
+            return part.map(lambda query: _inside(query, own, find))
     return part
 
 
@@ -138,6 +140,8 @@ def _with_partners(part: Input, partners: Partners, find: Find) -> Input:
                 as_query(_with_partners(branch, own, find)) if own is not None else branch for branch, own in both
             )
             return replace(part, branches=tuple(branches))
+        case Ordered() if (own := partners.over(_counted_apart(part))) is not None:
+            return part.map(lambda query: _with_partners(query, own, find))
     return part
 
 
@@ -152,6 +156,12 @@ def _of_branch(query: SetQuery, branch: Block | SetQuery | Ordered) -> dict[Colu
         for name, type_, (own, of_branch) in zip(query.names, query.types, output_columns(branch), strict=True)
         if of_branch == type_ and [stored_name(other) for other in query.names].count(stored_name(name)) == 1
     }
+
+
+def _counted_apart(part: Ordered) -> dict[Column, Expression]:
+    """The columns of an ordered query by whose values rows are counted apart, so that other values change no row."""
+    shown = (Column(stored_name(name), type_) for name, type_ in output_columns(part))
+    return {column: column for column in shown if part.keeps_all or column in part.on}
 
 
 def _shown(block: Block) -> dict[Column, Expression]:
