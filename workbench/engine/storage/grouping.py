@@ -66,9 +66,13 @@ def group_numbers(columns: Sequence[pa.Array], rows: int) -> Positions:
         >>> group_numbers([pa.array(["b", None, "b", None])], 4).tolist()
         [0, 1, 0, 1]
     """
-    order, starts = _grouped(columns, rows)
-    group = np.empty(rows, dtype=np.int64)
-    group[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, rows)))
+    return numbers_of(*_grouped(columns, rows))
+
+
+def numbers_of(order: Positions, starts: Positions) -> Positions:
+    """For each row the number of its group, where rows stand group by group as ``group_rows`` gives them."""
+    group = np.empty(len(order), dtype=np.int64)
+    group[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
     return group
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from workbench.arrow.types import Mask
-from workbench.engine.storage.grouping import Positions, group_rows
+from workbench.engine.storage.grouping import Positions, group_rows, numbers_of
 
 WORD_BITS = 64
 """Bits in a word."""
@@ -79,10 +79,7 @@ def patterns(bits: Bits) -> tuple[Bits, Positions, Positions]:
     if len(bits) and (bits == bits[0]).all():
         return bits[:1], np.zeros(len(bits), dtype=np.int64), np.array([len(bits)])
     order, starts = group_rows(word_arrays(bits), len(bits))
-    rows = np.diff(np.append(starts, len(bits)))
-    which = np.empty(len(bits), dtype=np.int64)
-    which[order] = np.repeat(np.arange(len(starts)), rows)
-    return bits[order[starts]], which, rows
+    return bits[order[starts]], numbers_of(order, starts), np.diff(starts, append=len(bits))
 
 
 def bit_matrix(bits: Bits, positions: Positions) -> Mask:

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 
-import numpy as np
 import pyarrow as pa
 
 from workbench.arrow.nested import arrow_in_json, read_stored, write_stored
@@ -36,7 +35,7 @@ from workbench.engine.physical.stored.kernels.quotients import EXACT_KERNELS, QU
 from workbench.engine.physical.stored.kernels.texts import TEXT_KERNELS
 from workbench.engine.physical.stored.kernels.times import DAY_KERNELS, TIME_KERNELS
 from workbench.engine.physical.stored.kernels.variances import VARIANCE_KERNELS
-from workbench.engine.storage.grouping import group_rows
+from workbench.engine.storage.grouping import group_rows, numbers_of
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, calls, columns
 from workbench.sql.algebra.types import Kind
 from workbench.sql.functions.calls import FUNCTIONS
@@ -139,9 +138,8 @@ def _shared_lists(lists: Expression, rows: pa.RecordBatch) -> pa.Array:
     order, begins = group_rows(read, rows.num_rows)
     if 2 * len(begins) > rows.num_rows:
         return _value(lists, rows)
-    whose = np.empty(rows.num_rows, np.int32)
-    whose[order] = np.repeat(np.arange(len(begins)), np.diff(begins, append=rows.num_rows))
-    return pa.DictionaryArray.from_arrays(pa.array(whose), _value(lists, rows.take(pa.array(order[begins]))))
+    own = _value(lists, rows.take(pa.array(order[begins])))
+    return pa.DictionaryArray.from_arrays(pa.array(numbers_of(order, begins)), own)
 
 
 def has_kernels(expression: Expression, levels: int = HIGHEST) -> bool:
