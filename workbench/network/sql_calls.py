@@ -33,7 +33,7 @@ _TEMPLATES = {
     "record_text_in_postgres": "CAST(({all}) AS TEXT)",
     "bytes_of_text_in_postgres": "CAST({0} AS BYTEA)", "bytes_of_hex_in_postgres": "DECODE({0}, 'hex')",
     "bytes_of_base64_in_postgres": "DECODE({0}, 'base64')", "base64_in_postgres": "ENCODE({0}, 'base64')",
-    "re2_found": "REGEXP_MATCHES({all})", "re2_part": "REGEXP_EXTRACT({all})",
+    "glob": "{0} GLOB {1}", "re2_found": "REGEXP_MATCHES({all})", "re2_part": "REGEXP_EXTRACT({all})",
     "re2_parts": "REGEXP_EXTRACT_ALL({all})", "re2_replaced": "REGEXP_REPLACE({all})",
     "re2_split": "STRING_SPLIT_REGEX({all})",
     # numbers

@@ -157,8 +157,9 @@ FORMS: dict[str, Callable[[Random], str]] = {
         *("millennium", "microsecond", "millisecond", "dayofyear", "year", "quarter"),
     )},
     "extract": lambda random: f"EXTRACT({random.choice(('isoyear', 'yearweek', 'milliseconds', 'dow'))} FROM t)",
-    "glob": lambda random: "s GLOB {}".format(
-        quoted("".join(random.choice(["a", "b", "*", "?", "[ab]", "[!a]", ".", "(", "1"]) for _ in range(4)))),
+    "glob": lambda random: "s GLOB {}".format(quoted("".join(
+        random.choice(("a", "b", "*", "?", "[ab]", "[!a]", "[!b-a]", "[--z]", "é", ".", "(", "1")) for _ in range(4)
+    ))),
 }  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """Regular expressions of DuckDB in calls, of constant patterns. Its engine is RE2, and so is Arrow's: they match alike.
 
-REGEXP_MATCHES   SIMILAR TO   REGEXP_EXTRACT   REGEXP_EXTRACT_ALL   REGEXP_REPLACE   STRING_SPLIT_REGEX
+REGEXP_MATCHES   SIMILAR TO   REGEXP_EXTRACT   REGEXP_EXTRACT_ALL   REGEXP_REPLACE   STRING_SPLIT_REGEX   GLOB
 
 What RE2 would ask of the text before a match, such as ``^`` and ``\\b``, is refused where Arrow looks for several
 matches one behind the other, since it gives RE2 the rest of the text alone.
@@ -34,6 +34,8 @@ _PART = re.compile(
 """A part of a pattern: a text as it stands, an escaped sign, a set of characters, a group that begins, another sign."""
 _MAY_LACK = re.compile(r"\||\)[?*{]")
 """Alternatives, or a group that may be left out."""
+_PART_OF_GLOB = re.compile(r"\[(?P<others>!?)(?P<set>[A-Za-z0-9 _.-]+)\]|(?P<sign>.)", re.DOTALL)
+"""A set of characters, ``[a-c]`` or ``[!a-c]``, or another sign."""
 _REWRITTEN = re.compile(r"\\(?P<escape>.?)", re.DOTALL)
 _FLAGS = {"c": "(?-i)", "i": "(?i)", "m": "(?-s)", "n": "(?-s)", "p": "(?-s)", "s": "(?s)"}
 
@@ -102,6 +104,27 @@ def _replaced(texts: pa.Array, pattern: str, by: str, most: int) -> pa.Array:
 
 def _split(texts: pa.Array, pattern: str) -> pa.Array:
     return pc.split_pattern_regex(texts, pattern)
+
+
+def _is_like_glob(texts: pa.Array, pattern: str) -> pa.Array:
+    """Compares bytes, as DuckDB does: ``?`` and a set are one byte, so é is ``??``."""
+    written = "".join(map(_of_glob, _PART_OF_GLOB.finditer(pattern)))
+    return pc.match_substring_regex(texts.cast(pa.binary()), rf"(?s)\A{written}\z")
+
+
+def _of_glob(part: re.Match[str]) -> str:
+    """The regular expression of a part of a GLOB pattern, by bytes."""
+    if part["set"]:
+        ranges = ((low or one, high or one) for low, high, one in re.findall("(.)-(.)|(.)", part["set"]))
+        known = {byte for low, high in ranges for byte in range(ord(low), ord(high) + 1)}
+        return _one_of({*range(256)} - known if part["others"] else known)
+    signs = {"*": ".*", "?": "."}
+    return signs.get(part["sign"]) or "".join(_one_of({byte}) for byte in part["sign"].encode())
+
+
+def _one_of(values: set[int]) -> str:
+    signs = "".join(rf"\x{value:02x}" for value in sorted(values))
+    return f"[{signs}]" if signs else r"[^\x00-\xff]"
 
 
 def _constant(b: ExpressionBinder, node: exp.Expr, what: str) -> str | None:
@@ -249,11 +272,22 @@ def split_by_name(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
     return _called("re2_split", _pattern_of_several(b, pattern, *options), _TEXTS, b.bind(text))
 
 
+@reads(exp.Glob, parts="this expression", dialects=ONLY_DUCKDB)
+def glob(b: ExpressionBinder, node: exp.Glob) -> Expression:
+    """``s GLOB 'a*'``: ``*`` is any text, ``?`` any byte, ``[a-c]`` one of some."""
+    pattern = _constant(b, node.expression, "a pattern")
+    for part in _PART_OF_GLOB.finditer(pattern or ""):
+        if part["sign"] in ("[", "]", "\\") or (part["set"] or "").endswith("-"):
+            b.source.refuse(f"{part[0]} in such a pattern", node.expression, "REGEXP_FULL_MATCH has all patterns")
+    return _called("glob", pattern, BOOLEAN, b.bind(node.this))
+
+
 def _declared(signature: str, values: Callable[..., pa.Array]) -> Function:
     return function(signature, python=_of_pattern(values), vectorized=True, inner=True, costly=True)
 
 
 DECLARED = [
+    _declared("glob(string, string): boolean", _is_like_glob),
     _declared("re2_found(string, string): boolean", _has_match),
     _declared("re2_part(string, string, integer): string", _part),
     _declared("re2_parts(string, string, integer): array<string>", _parts),

@@ -1,18 +1,17 @@
 """Parts and characters of texts in DuckDB, whose places below 0 count from the end, and what is computed of bits.
 
-SUBSTRING(s, n[, m])   LEFT(s, n)   s[n]   s[n:m]   CHR(n)   UNICODE(s)   s GLOB 'a*'   a // b   a << b   TO_BASE(n, 16)
+SUBSTRING(s, n[, m])   LEFT(s, n)   s[n]   s[n:m]   CHR(n)   UNICODE(s)   a // b   a << b   TO_BASE(n, 16)
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 
 from sqlglot import exp
 
 from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.types import BINARY, BOOLEAN, DOUBLE, INTEGER, STRING, Kind
+from workbench.sql.algebra.types import BINARY, DOUBLE, INTEGER, STRING, Kind
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.declaration import COMPARED, function
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
@@ -129,23 +128,6 @@ def contains(b: ExpressionBinder, node: exp.Contains) -> Expression:
     if whole.type.kind is Kind.ARRAY:
         return b.bind(exp.ArrayContains(this=node.this.copy(), expression=node.expression.copy()))
     return call("contains", whole, sought)
-
-
-@reads(exp.Glob, parts="this expression", dialects=ONLY_DUCKDB)
-def glob(b: ExpressionBinder, node: exp.Glob) -> Expression:
-    """``s GLOB 'a*'``: ``*`` is any text, ``?`` any character, ``[a-c]`` one of some."""
-    text, pattern = b.parts(node, "this", "expression")
-    if not (isinstance(pattern, Constant) and isinstance(pattern.value, str | None)):
-        b.source.refuse("a pattern that is not a constant text", node.expression, "LIKE takes patterns of columns")
-    if pattern.value is None:
-        return Constant(None, BOOLEAN)
-    written = ""
-    for sign in re.finditer(r"\[(!?)([A-Za-z0-9 _.-]+)\]|(.)", pattern.value, re.DOTALL):
-        if sign[3] in ("[", "]", "\\"):
-            b.source.refuse(f"{sign[3]} in such a pattern", node.expression, "REGEXP_FULL_MATCH has all patterns")
-        known = {"*": ".*", "?": "."}
-        written += known.get(sign[3], re.escape(sign[3])) if sign[3] else f"[{'^' * bool(sign[1])}{sign[2]}]"
-    return call("re2_found", text, Constant(rf"(?s)\A{written}\z", STRING))
 
 
 @reads(exp.IsNan, exp.IsInf, parts="this", dialects=ONLY_DUCKDB)

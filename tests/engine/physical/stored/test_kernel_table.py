@@ -271,7 +271,7 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
     **{
         name: [(COLUMNS[STRING][0], Constant("[a-c](é)?", STRING), *more)]
         for name, more in (
-            *(("re2_found", ()), ("re2_split", ()), ("re2_part", (Constant(1, INTEGER),))),
+            *(("glob", ()), ("re2_found", ()), ("re2_split", ()), ("re2_part", (Constant(1, INTEGER),))),
             *(
                 ("re2_parts", (Constant(0, INTEGER),)),
                 ("re2_replaced", (Constant("<\\0>", STRING), Constant(-1, INTEGER))),
@@ -317,7 +317,7 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
 OF_CHOSEN = {
     *("to_json_in_postgres", "json_of_group", "json_built_object", "json_built_array", "number_in_format"),
     *("number_in_model", "number_of_format", "number_of_model", "number_of_format_digits", "number_of_model_digits"),
-    *("ones_of_bits", "run_lengths", "list_entropy", "re2_found", "re2_split", "re2_part", "re2_parts"),
+    *("ones_of_bits", "run_lengths", "list_entropy", "glob", "re2_found", "re2_split", "re2_part", "re2_parts"),
     *("re2_replaced", "series", "format_in_postgres", "hex_in_postgres", "bucket_of_thresholds", "least_scale"),
     "stretch_of_months",
     "order_of_parts",
