@@ -6,11 +6,13 @@ is killed is begun anew with an empty disk, and what it was asked for is tried a
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import os
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -23,6 +25,7 @@ from workbench.engine.spark.jobs import Job, StepJob
 from workbench.engine.spark.python_steps import StepFile
 from workbench.files.packs import PACKING
 from workbench.files.shared import share_here
+from workbench.files.store import FolderStore
 
 _Work = tuple[list[tuple[StepFile, int]], dict[str, str]]
 
@@ -34,11 +37,12 @@ class WorkerProcesses(InProcess):
         disks: where each process gets a folder of its own.
         number: of the processes.
         failing: the part of first attempts that fail when they have written; the next attempt does not.
+        late: for how many seconds the store does not show them a new file.
     """
 
-    def __init__(self, disks: Path, number: int, failing: float = 0.0) -> None:
+    def __init__(self, disks: Path, number: int, failing: float = 0.0, late: float = 0.0) -> None:
         super().__init__()
-        self.failing = failing
+        self.failing, self.late = failing, late
         self.jobs = self.tried_again = 0
         self._disks, self._begun = disks, 0
         self._lock = threading.Lock()
@@ -113,25 +117,27 @@ class WorkerProcesses(InProcess):
         own, theirs = context.Pipe()
         (disk := self._disks / str(self._begun)).mkdir()
         self._begun += 1
-        process = context.Process(target=_serve, args=(theirs, str(disk)), daemon=True)
+        process = context.Process(target=_serve, args=(theirs, str(disk), self.late), daemon=True)
         process.start()
         theirs.close()  # else nobody would notice that the process is gone
         return process, own
 
 
 @contextmanager
-def worker_processes(number: int, failing: float = 0.0) -> Iterator[WorkerProcesses]:
+def worker_processes(number: int, failing: float = 0.0, late: float = 0.0) -> Iterator[WorkerProcesses]:
     """Some processes that run steps; see ``WorkerProcesses``."""
     with tempfile.TemporaryDirectory(prefix="argus-workers-", ignore_cleanup_errors=True) as disks:
-        workers = WorkerProcesses(Path(disks), number, failing)
+        workers = WorkerProcesses(Path(disks), number, failing, late)
         try:
             yield workers
         finally:
             workers.end()
 
 
-def _serve(pipe: Connection, disk: str) -> None:
+def _serve(pipe: Connection, disk: str, late: float) -> None:
     os.environ["SPARK_LOCAL_DIRS"] = disk
+    if late:
+        FolderStore.get = _shown_late(late)  # type: ignore[method-assign]
     while True:
         steps, sent, fails = pipe.recv()
         answers: list[str] = []
@@ -145,3 +151,16 @@ def _serve(pipe: Connection, disk: str) -> None:
             pipe.send(None if fails else answers)
         except Exception as problem:
             pipe.send(problem)
+
+
+def _shown_late(seconds: float) -> Callable[..., bytes]:
+    """What reads a store that does not show a file until it is some seconds old, as NFS with cached attributes does."""
+    read = FolderStore.get
+
+    def get(store: FolderStore, name: str, *part: int) -> bytes:
+        path = Path(store._folder, name)
+        if time.time() - path.stat().st_mtime < seconds:
+            raise FileNotFoundError(errno.ENOENT, "not shown yet", str(path))
+        return read(store, name, *part)
+
+    return get

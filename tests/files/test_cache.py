@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 import pytest
 
+from workbench.files import shared
 from workbench.files.cache import CHECKSUMS, LocalCache
 from workbench.files.packs import bytes_of, check_cached
 from workbench.files.shared import present, share_here, stored
@@ -19,6 +21,7 @@ def worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (disk := tmp_path / "disk").mkdir()
     monkeypatch.setenv("SPARK_LOCAL_DIRS", str(disk))
     store = tmp_path / "store"
+    monkeypatch.setattr(shared, "_SHARING", shared._Sharing())
     share_here(f'["/driver/{tmp_path.name}", "file://{store}", 1000]')
     return store
 
@@ -40,6 +43,19 @@ def test_files_that_were_not_used_the_longest_go(worker: Path) -> None:
     assert [os.path.exists(file) for file in here] == [True, False, False, *[True] * 6]
     assert all(map(os.path.exists, late))
     assert present(named(worker, "state/1.arrow")) == here[1] and os.path.exists(here[1]), "it is fetched again"
+
+
+def test_a_file_that_is_shown_late_is_awaited(worker: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = worker / "state" / "a.arrow"
+    threading.Timer(0.2, lambda: (file.parent.mkdir(parents=True), file.write_bytes(b"late"))).start()
+    assert Path(present(named(worker, "state/a.arrow"))).read_bytes() == b"late"
+    of_no_store = worker.parent / "b.arrow"
+    threading.Timer(0.2, lambda: of_no_store.write_bytes(b"late")).start()
+    assert present(str(of_no_store)) == str(of_no_store) and of_no_store.read_bytes() == b"late"
+    monkeypatch.setattr(shared._SHARING, "late_seconds", 0.1)
+    for path in (named(worker, "state/c.arrow"), str(worker.parent / "c.arrow")):
+        with pytest.raises(FileNotFoundError):
+            present(path)
 
 
 def test_what_a_worker_writes_counts_and_is_stored_first(worker: Path) -> None:

@@ -131,6 +131,16 @@ def killing(workers: WorkerProcesses, most: int) -> Iterator[list[int]]:
 
 
 @pytest.mark.timeout(3600 if LONG else 300)
+def test_workers_wait_for_files_that_are_shown_late(tmp_path: Path) -> None:
+    names = Random(SEED).sample([name for name in ALL if name.partition("_")[0] in LEAST], 12 if LONG else 4)
+    path, late = f"file://{tmp_path}/session", 3.0 if LONG else 0.2
+    with worker_processes(2, late=late) as workers, Oracle(workers, feeds(SEED), path=path, limits=BY_TASKS) as oracle:
+        assert registered(oracle, names)
+        oracle.run(2)
+        oracle.check_changes(since=True)
+
+
+@pytest.mark.timeout(3600 if LONG else 300)
 def test_workers_that_are_killed_and_attempts_that_fail_leave_nothing(tmp_path: Path) -> None:
     kills, store = 100 if LONG else 3, tmp_path / "session"
     names = Random(SEED).sample([name for name in ALL if name.partition("_")[0] in LEAST], 12)

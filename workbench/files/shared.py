@@ -3,7 +3,8 @@
 The path that a file has in the driver names it everywhere. Another machine has it in a folder of its own, where it is
 fetched when it is first read, whole or not at all; what it writes there it stores before it answers. Files are written
 once, so what was fetched stays right. The few that change are the driver's, with a journal in the store. Where a
-session has no store, a path is a path.
+session has no store, a path is a path. A worker waits for a file that another machine has just written, which storage
+may show late: NFS with cached attributes, a mounted object store.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 
 from workbench.files.cache import LocalCache
 from workbench.files.journal import Journal
-from workbench.files.store import Store, Stored, store_at
+from workbench.files.store import LATE_SECONDS, Store, Stored, awaited, store_at
 from workbench.files.writing import make_folder, replacing
 
 _AT_A_TIME = 16
@@ -75,7 +76,7 @@ class SharedFolder:
             if self.cache is not None:
                 self.cache.use(local)
             return local
-        data = self.store.get(self.stored_name(path))
+        data = awaited(lambda: self.store.get(self.stored_name(path)), _SHARING.late_seconds)
         make_folder(Path(local).parent)
         with replacing(Path(local)) as file:
             file.write(data)
@@ -98,9 +99,13 @@ class _Sharing:
     """The folders of this process that are shared through a store, by their paths in the driver.
 
     Threads read them while they change, so they are replaced and not changed.
+
+    Attributes:
+        late_seconds: how long this process waits for a file; a driver has written what it reads, or knows who did.
     """
 
     folders: Mapping[str, SharedFolder] = field(default_factory=dict)
+    late_seconds: float = 0.0
 
 
 _SHARING = _Sharing()
@@ -135,6 +140,7 @@ def share_here(text: str) -> None:
         text: says which (``shared_text``).
     """
     _SHARING.folders = {(folder := _folder_here(text)).name: folder} if text else {}
+    _SHARING.late_seconds = LATE_SECONDS
 
 
 @lru_cache
@@ -167,11 +173,14 @@ def present(path: str) -> str:
     """Where this machine has a file, fetched if need be; the path itself where no store is used.
 
     Raises:
-        FileNotFoundError: it was not stored.
+        FileNotFoundError: it was not stored, or a worker does not see it within some seconds.
         OSError: the store cannot be reached.
     """
-    folder = _folder_of(path)
-    return path if folder is None else folder.fetch(path)
+    if (folder := _folder_of(path)) is not None:
+        return folder.fetch(path)
+    if _SHARING.late_seconds and not path.endswith(_NOT_SHARED):
+        awaited(lambda: os.stat(path), _SHARING.late_seconds)
+    return path
 
 
 def stored(path: str) -> None:

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import os
 import re
+import time
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from workbench.files.writing import make_folder, replacing, write_file
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
+
+R = TypeVar("R")
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+")
 """How an address begins that is no folder of this machine; a path that was made of one has one slash only."""
@@ -28,6 +31,11 @@ _FOLDER = "file"
 
 _REQUEST_SECONDS, _RETRY_SECONDS = 30, 60
 """The longest that one request takes, and that failed ones are repeated."""
+
+LATE_SECONDS = 10.0
+"""How long to wait for a file that another machine has just written."""
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
+"""Seconds between two looks, which double: a store is paid by requests."""
 
 
 class Stored(NamedTuple):
@@ -109,6 +117,23 @@ def store_at(place: str) -> Store:
     if place.startswith(f"{_FOLDER}:"):
         return FolderStore(Path(whole_address(place).removeprefix(f"{_FOLDER}://")))
     return ObjectStore(place) if is_address(place) else FolderStore(Path(place))
+
+
+def awaited(read: Callable[[], R], seconds: float = LATE_SECONDS) -> R:
+    """What reading a file gives, which storage may show late: NFS with cached attributes, a mounted object store.
+
+    Raises:
+        FileNotFoundError: there is none after these seconds.
+    """
+    until, pause = time.monotonic() + seconds, _FIRST_PAUSE
+    while True:
+        try:
+            return read()
+        except FileNotFoundError:
+            if time.monotonic() >= until:
+                raise
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
 
 
 class FolderStore:

@@ -92,7 +92,7 @@ def test_a_worker_has_the_folder_and_the_versions_of_the_driver(tmp_path: Path) 
     (tmp_path / "probe").write_text("of an earlier run")  # or a folder of that name on a disk of the worker's own
     python, folder = probe.problems(0)
     assert re.fullmatch(r"Python is 3\.\S+ on \S+, and 2\.7\.18 here", python)
-    assert re.fullmatch(r"\S+ is another folder, or shows new files late, on \S+", folder)
+    assert re.fullmatch(r"\S+ is another folder, or shows new files very late, on \S+", folder)
     (tmp_path / "probe").write_text("nonce")
     assert replace(probe, versions=versions(["numpy"])).problems(3) == []
     assert probe.holds(probe.of_task(3)) and not probe.holds(probe.of_task(4))

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 
-from workbench.files.store import store_at
+from workbench.files.store import awaited, store_at
 
 OTHER_USER = "by user"
 """Stands in the problem of a worker that is another user than the owner of the folder."""
@@ -60,7 +60,7 @@ class Probe:
             return "" if {*self.names} <= {*os.listdir(self.folder)} else "is another folder"
         try:
             if not self.holds(self.name):
-                return "is another folder, or shows new files late,"
+                return "is another folder, or shows new files very late,"
             self.write(self.of_task(task))
         except (OSError, ValueError, ModuleNotFoundError) as problem:
             return f"cannot be used ({problem})"
@@ -75,9 +75,9 @@ class Probe:
         return f"{self.name}-{task}"
 
     def holds(self, name: str) -> bool:
-        """Whether a file of the folder is there, and is one of this probe."""
+        """Whether a file of the folder is there, after some seconds, and is one of this probe."""
         try:
-            return store_at(self.place).get(name) == self.nonce.encode()
+            return awaited(lambda: store_at(self.place).get(name)) == self.nonce.encode()
         except FileNotFoundError:
             return False
 
