@@ -127,6 +127,8 @@ class Dialect:
         full_names_of_days: whether DAYNAME and MONTHNAME give whole words; else three letters.
         concat_skips_nulls: whether CONCAT leaves NULL out.
         has_rows: whether ROW(a, b), ranks WITHIN GROUP and ORDER BY x USING > are read.
+        names_usings: whether ``USING (k) AS j`` gives the columns of USING a name.
+        orders_any_aggregate: whether ORDER BY may stand within an aggregate whose answer depends on no order.
         has_jsonb: whether the type JSONB is, with its operators.
         has_names: whether the type NAME is that of texts of 63 bytes.
         texts_escape: whether ``E'…'`` is a text.
@@ -258,6 +260,8 @@ class Dialect:
     concat_skips_nulls: bool = False
     substring_by_pattern: bool = False
     has_rows: bool = False
+    names_usings: bool = False
+    orders_any_aggregate: bool = False
     has_jsonb: bool = False
     has_names: bool = False
     texts_escape: bool = False

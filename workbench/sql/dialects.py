@@ -77,7 +77,7 @@ _POSTGRES = _dialect(
     "checks_number_texts offset_in_texts subtracts_instants takes_last_instant names_in_formats quotes_in_formats "
     "day_of_week floor_of_integer_is_double concat_skips_nulls escapes_any_sign aliases_some_columns "
     "substring_by_pattern has_rows has_jsonb has_names texts_escape bytes_have_texts compares_rows "
-    "numeric_keeps_digits writes_values ranks_ignore_frames "
+    "names_usings orders_any_aggregate numeric_keeps_digits writes_values ranks_ignore_frames "
     "array_of_subquery distinct_arrays_are_sorted level_of_subqueries date_plus_interval_is_time clock_in_intervals "
     "interval_texts isnull_is_operator places_from_one arrays_have_dimensions generates_series at_time_zone iso_weeks "
     "bucket_of_date_is_time times_begin_again subtracts_times has_binary groups_by_key",

@@ -71,7 +71,7 @@ def _parser_class(dialect: str) -> type[Parser]:
     base = sqlglot.Dialect.get_or_raise(dialect).parser_class
     functions = {name: partial(_build, name, builder) for name, builder in base.FUNCTIONS.items()}
     changes = {
-        "NAMES_JOINS": DIALECTS[dialect].has_rows,
+        "NAMES_USINGS": DIALECTS[dialect].names_usings,
         "FUNCTIONS": functions,
         "FUNCTION_PARSERS": _Refusing.parsers(base.FUNCTION_PARSERS),
         "NO_PAREN_FUNCTION_PARSERS": _Refusing.parsers(base.NO_PAREN_FUNCTION_PARSERS),
@@ -93,7 +93,7 @@ class _Refusing:
     _tokens_size: int
     dialect: Any
     sql: str
-    NAMES_JOINS = False
+    NAMES_USINGS = False
     """Whether the columns of USING have a name together."""
 
     def _warn_unsupported(self) -> None:
@@ -132,7 +132,7 @@ class _Refusing:
     def _parse_using_identifiers(self) -> list[exp.Expr]:
         """USING (a, b) AS j, where the first column notes what the columns that stand once are called together."""
         parser, names = cast(Any, self), cast(list[exp.Expr], cast(Any, super())._parse_using_identifiers())
-        if self.NAMES_JOINS and names and parser._match(TokenType.ALIAS):
+        if self.NAMES_USINGS and names and parser._match(TokenType.ALIAS):
             names[0].meta["join"] = parser._parse_id_var().name
         return names
 

@@ -176,7 +176,7 @@ class Aggregation:
             values = aggregates.expand(name, tuple(arguments), False, self.keep)
             return call("element_at", values, Constant(1 if syntax.name == "first" else -1, INTEGER))
         if name not in (*IN_ORDER, *PLACED) and name != "percentile_disc" and syntax.order:
-            if not b.rules.has_rows or any(argument.type == DOUBLE for argument in arguments):
+            if not b.rules.orders_any_aggregate or any(argument.type == DOUBLE for argument in arguments):
                 b.source.refuse(f"ORDER BY inside {name.upper()}", node, "its answer depends on no order; leave it out")
             for key_node in syntax.order:
                 b.bind(key_node.this)

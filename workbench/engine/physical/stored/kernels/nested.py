@@ -53,18 +53,21 @@ def _of_one_place(compute: ComputeValues) -> Kernel:
     return Kernel(compute, lambda call: True, nested=True, shares_lists=True)
 
 
-def _lists_and_owners(lists: pa.ListArray | pa.DictionaryArray) -> tuple[pa.ListArray, Positions | slice]:
-    """The lists that there are, and for each row which one is its own."""
-    if isinstance(lists, pa.DictionaryArray):
-        return lists.dictionary, lists.indices.to_numpy(zero_copy_only=False)
-    return lists, slice(None)
+def _distinct(lists: pa.ListArray | pa.DictionaryArray) -> pa.ListArray:
+    """The lists that there are, of which rows may share one."""
+    return lists.dictionary if isinstance(lists, pa.DictionaryArray) else lists
+
+
+def _of_rows(lists: pa.ListArray | pa.DictionaryArray, values: pa.Array) -> pa.Array:
+    """The value of each row, which is that of its list."""
+    return values.take(lists.indices) if isinstance(lists, pa.DictionaryArray) else values
 
 
 def _spans(lists: pa.ListArray | pa.DictionaryArray) -> tuple[Positions, Positions]:
     """For each row where the elements of its list begin, and how many there are."""
-    there, own = _lists_and_owners(lists)
-    ends = offsets(there).astype(np.int64)
-    return ends[:-1][own], np.diff(ends)[own]
+    ends = offsets(_distinct(lists)).astype(np.int64)
+    begins, lengths = (_of_rows(lists, pa.array(values)).to_numpy() for values in (ends[:-1], np.diff(ends)))
+    return begins, lengths
 
 
 def _at(lists: pa.ListArray, elements: pa.Array, places: Positions) -> pa.Array:
@@ -75,7 +78,7 @@ def _at(lists: pa.ListArray, elements: pa.Array, places: Positions) -> pa.Array:
 
 
 def _element(lists: pa.ListArray | pa.DictionaryArray, places: Positions) -> pa.Array:
-    return _at(lists, pc.list_flatten(_lists_and_owners(lists)[0]), places)
+    return _at(lists, pc.list_flatten(_distinct(lists)), places)
 
 
 def _numbers(values: pa.Array, nothing: int) -> Positions:
@@ -124,9 +127,7 @@ def _size(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
 
 def _has_place(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     lists, places, *_ = arguments
-    there, own = _lists_and_owners(lists)
-    sizes = _size(call, [there])
-    return pc.less_equal(places, sizes if isinstance(own, slice) else sizes.take(pa.array(own)))
+    return pc.less_equal(places, _of_rows(lists, _size(call, [_distinct(lists)])))
 
 
 def _first_equal(lists: pa.ListArray, elements: pa.Array, values: pa.Array) -> Positions:
