@@ -7,7 +7,7 @@ own words in ``wording``. The text is for people; ids come from ``expressions.id
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 
 from workbench.network.matched import matched_sql
@@ -29,6 +29,7 @@ from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import Kind
 from workbench.sql.algebra.zones import OF_ZONES
 from workbench.sql.functions.calls import NOW
+from workbench.sql.functions.times.time_differences import MONDAY
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet, predicate_columns, predicate_expressions
 from workbench.sql.predicates.moved_times import with_interval
 from workbench.sql.predicates.null_safe import equal_sides
@@ -87,6 +88,10 @@ class Words:
         """The columns of the two inputs of a join of these roots."""
         return by_side
 
+    def tested(self, predicates: PredSet, roots: tuple[str, str]) -> PredSet:
+        """What a join of these roots tests, over what values that stand for NULL are computed from."""
+        return predicates
+
 
 STORED = Words()
 
@@ -137,6 +142,15 @@ def predicate_texts(predicates: PredSet, names: Names = bare) -> list[str]:
         operands = [_sql(side, names, TEST + 1) for side in sides or ()]
         texts[" IS NOT DISTINCT FROM ".join(operands) or or_pred_sql(predicate, names)] = None
     return [*texts]
+
+
+def without_fillers(groups: Sequence[Expression]) -> list[Expression]:
+    """Groups by values and by whether these are NULL, with another value in its place, as groups by values."""
+    called = [group for group in groups if isinstance(group, Call)]
+    nulls = {group.arguments[0] for group in called if group.function == "is_null"}
+    both = {g: g.arguments[0] for g in called if g.function == "coalesce" and g.arguments[0] in nulls}
+    left_out = {group for group in called if group.function == "is_null" and group.arguments[0] in both.values()}
+    return [both[g] if isinstance(g, Call) and g in both else g for g in groups if g not in left_out]
 
 
 def or_pred_sql(predicate: ORPred, names: Names = bare) -> str:
@@ -236,6 +250,8 @@ def _call(call: Call, names: Names) -> tuple[str, int]:
             return f"{sql(later, INFIX['-'])} - {sql(earlier, INFIX['-'] + 1)}", INFIX["-"]
         case "interval_of_micros", (Constant(int(micros)),) if micros and micros % 1_000_000 == 0:
             return f"{'-' if micros < 0 else ''}{interval(abs(micros) // 1_000_000)}", NEGATIVE
+        case "timestamp_micros", (Call("-", (_, Call("pmod", (Call("-", (since, origin)), Constant(int(micros)))))),):
+            return f"TIME_BUCKET({', '.join(_stretch(since, origin, micros, names))})", NEGATIVE
         case "average", (total, count) if average := _average(sql(total), sql(count)):
             return average, NEGATIVE
         case function, (first, *rest) if function in INFIX and rest:
@@ -284,6 +300,14 @@ def _call(call: Call, names: Names) -> tuple[str, int]:
         case _, arguments:
             outer = NEGATIVE if has_operands(call) else 0
             return sql_call(call, [sql(argument, outer) for argument in arguments]), INFIX["||"] if outer else NEGATIVE
+
+
+def _stretch(since: Expression, origin: Expression, micros: int, names: Names) -> list[str]:
+    """The arguments of TIME_BUCKET: its width, the time, and where stretches begin if that is not the usual Monday."""
+    (time,), (begin,) = _arguments(since), _arguments(origin)
+    whole, rest = divmod(micros, 1_000_000)
+    width = f"INTERVAL {micros} MICROSECONDS" if rest else interval(whole)
+    return [width, _sql(time, names, 0), *([] if begin == MONDAY else [_sql(begin, names, 0)])]
 
 
 def _is_pair(entry: Expression) -> bool:

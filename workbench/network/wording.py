@@ -8,7 +8,8 @@ the streams that it comes from.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -16,9 +17,11 @@ from workbench.network.nodes import (
     ID_DIGITS,
     Aggregate,
     Analytic,
+    Branch,
     Join,
     Node,
     NodeId,
+    Recursion,
     SetOperation,
     SetOperator,
     Source,
@@ -33,7 +36,18 @@ from workbench.network.sql_text import (
 )
 from workbench.network.view_names import UNNAMED, ViewNames
 from workbench.sql.algebra.column_names import display_name, quoted
-from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, columns, map_columns
+from workbench.sql.algebra.expressions import (
+    AggregateCall,
+    Call,
+    Column,
+    Constant,
+    Expression,
+    Value,
+    columns,
+    map_columns,
+)
+from workbench.sql.predicates.cnf import PredSet, map_predicates
+from workbench.sql.predicates.null_safe import equal_sides
 
 _LONGEST = 60
 """Characters of what a node does, in the statement of another that reads it."""
@@ -47,41 +61,37 @@ class _Origin:
     Attributes:
         text: its name in the stream or in a view of it, or what computes it.
         stream: the stream, if it is a column of one, or a view's of it.
-        path: the sides of self-joins that lead to it, each ``l`` or ``r``.
+        reading: the number of the reading of the stream that it is from, where joins read the stream several times.
         joined: whether it has come through a join, above which a name alone does not say whose it is.
         column: the stored name in the stream, if all rows have the value from there.
         is_place: whether it is the place of an element in an array: one of the numbers from 1.
+        is_made: whether it has constants, for which there is no name.
     """
 
     text: str
     stream: str = ""
-    path: tuple[str, ...] = ()
+    reading: int = 0
     joined: bool = False
     column: str = ""
     is_place: bool = False
-
-    @property
-    def within(self) -> str:
-        """The column in a node whose sides are named."""
-        return ".".join([*self.path, self.text])
+    is_made: bool = False
 
     @property
     def shown(self) -> str:
-        """The column in any other node."""
-        return f"{quoted(self.stream)}.{self.text}" if self.joined and self.stream and not self.path else self.within
+        """The column, above a join with the stream's name, whose second reading is called ``t_1``, as in PostgreSQL."""
+        if not self.joined or not self.stream:
+            return self.text
+        return f"{quoted(self.stream + (f'_{self.reading}' if self.reading else ''))}.{self.text}"
 
 
 _PLACE = _Origin("place", is_place=True)
 """The place of an element, which no text names."""
 
 
-def _is_counted(operation: SetOperation, at: int) -> bool:
-    """Whether a column of a union is the numbers from 1, as places are, or steps from 0 that are added to such."""
-    if operation.operator is not SetOperator.UNION_ALL:
-        return False
-    values = [branch.values[at] for branch in operation.branches]
-    found = sorted(v.value for v in values if isinstance(v, Constant) and type(v.value) is int)
-    if len(found) < len(values) or len(found) < 2:
+def _is_counted(operation: SetOperation, values: Sequence[Value]) -> bool:
+    """Whether a union's constants are the numbers from 1, as places are, or steps from 0 that are added to such."""
+    found = sorted(value for value in values if type(value) is int)
+    if operation.operator is not SetOperator.UNION_ALL or len(found) < max(len(values), 2):
         return False
     first, step = found[0], found[1] - found[0]
     is_even = step > 0 and found == [*range(first, first + step * len(found), step)]
@@ -117,7 +127,7 @@ class Wording(Words):
     def __init__(self, nodes: Mapping[NodeId, Node], views: ViewNames = UNNAMED) -> None:
         self._nodes, self._views = nodes, views
         self._origins: dict[tuple[NodeId, str], _Origin] = {}
-        self._streams: dict[NodeId, frozenset[str]] = {}
+        self._read: dict[NodeId, Counter[str]] = {}
 
     def sql(self, id_: NodeId) -> str:
         """The statement that computes a node from its parents."""
@@ -149,7 +159,11 @@ class Wording(Words):
         return partial(self._column, id_)
 
     def sides(self, roots: tuple[NodeId, NodeId]) -> Names:
-        """The columns of the two inputs of a join: names in a stream after the name of their side."""
+        """The columns of the two inputs of a join: names in a stream after the name of their side.
+
+        Where a side itself joins a stream with itself, its columns are called as they are above the join.
+        """
+        left, right = map(self._readings, roots)
 
         def origin_of(column: Column) -> _Origin:
             return self._origin(roots[column.source], column.name)
@@ -161,9 +175,24 @@ class Wording(Words):
             if origin is None:
                 return ""
             (side,) = {column.source for column in columns(part)}
-            return f"{SIDE_NAMES[side]}.{origin.within}" if origin.stream else origin.within
+            if origin.joined and (left, right)[side][origin.stream] > 1:
+                return _after(left, side, origin).shown
+            return f"{SIDE_NAMES[side]}.{origin.text}" if origin.stream else origin.text
 
         return name
+
+    def tested(self, predicates: PredSet, roots: tuple[NodeId, NodeId]) -> PredSet:
+        """What a join tests, over the values by which and by whose being NULL its sides are grouped."""
+
+        def value(column: Column) -> Expression:
+            node = self._nodes.get(roots[column.source])
+            group = node.by_name.get(column.name) if isinstance(node, Aggregate) else None
+            if isinstance(group, Call) and group.function in ("coalesce", "is_null"):
+                return map_columns(group, lambda inner: replace(inner, source=column.source))
+            return column
+
+        over_values = map_predicates(predicates, value)
+        return over_values if equal_sides(over_values) else predicates
 
     def _column(self, id_: NodeId, part: Column | Call) -> str:
         def origin_of(column: Column) -> _Origin:
@@ -172,7 +201,11 @@ class Wording(Words):
         if exploded := _exploded(part, origin_of, self.columns(id_)):
             return exploded
         origin = self._origin_of(part, origin_of)
-        return "" if origin is None else origin.shown
+        if origin is None:
+            return ""
+        if origin.joined and self._readings(id_)[origin.stream] == 2:
+            return f"{SIDE_NAMES[origin.reading]}.{origin.text}"
+        return origin.shown
 
     def _origin_of(self, part: Expression | AggregateCall, origin_of: Callable[[Column], _Origin]) -> _Origin | None:
         """Where a column comes from, or what a view calls what is computed from columns."""
@@ -181,7 +214,7 @@ class Wording(Words):
         if not self._views.names or not isinstance(part, Call):
             return None
         read = {column: origin_of(column) for column in columns(part)}
-        if len({(column.source, origin.stream, origin.path) for column, origin in read.items()}) != 1:
+        if len({(column.source, origin.stream, origin.reading) for column, origin in read.items()}) != 1:
             return None
         (first, *_) = read.values()
         name = self._views.name(first.stream, map_columns(part, lambda c: Column(read[c].column, c.type)))
@@ -202,9 +235,9 @@ class Wording(Words):
             case Join() as join:
                 return self._through(join, name)
             case SetOperation() as operation:
-                return self._of_first_branch(operation).get(name, _Origin(quoted(display_name(name))))
+                return self._of_branches(operation).get(name, _Origin(quoted(display_name(name))))
             case Aggregate(read=read, by_name=computed):
-                return self._computing(read.root, computed[name]) if name in computed else _Origin(display_name(name))
+                return self._computing(read.root, computed[name]) if name in computed else self._origin(read.root, name)
             case Analytic(read=read, by_name=functions) if name in functions:
                 return _Origin(function_sql(functions[name], self.columns(read.root)))
             case node:
@@ -216,35 +249,49 @@ class Wording(Words):
         known = self._origin_of(expression, lambda column: self._origin(root, column.name))
         return _Origin(part_sql(expression, self.columns(root))) if known is None else known
 
-    def _of_first_branch(self, operation: SetOperation) -> Mapping[str, _Origin]:
-        """What a set operator's columns are called in its first branch; a constant says nothing of other branches."""
-        first = operation.branches[0]
-        origins = [
-            (_PLACE if _is_counted(operation, at) else _Origin(name))
-            if isinstance(value, Constant)
-            else self._computing(first.read.root, value)
-            for at, (name, value) in enumerate(zip(operation.types, first.values, strict=True))
-        ]
+    def _of_branches(self, operation: SetOperation) -> Mapping[str, _Origin]:
+        """What a set operator's columns are called in the first branch where they are no constants."""
+        of_rows = operation.branches[:1] if isinstance(operation, Recursion) else operation.branches
+        origins = [self._in_branches(operation, of_rows, at) for at in range(len(operation.types))]
         texts = [origin.text for origin in origins]
-        short = (replace(o, path=(), joined=False) if texts.count(o.text) == 1 else o for o in origins)
-        # Rows of other branches may have it from elsewhere.
-        own = (replace(origin, column="") for origin in short)
-        return dict(zip(operation.types, own, strict=True))
+        own = dict[str, _Origin]()
+        for at, (name, origin) in enumerate(zip(operation.types, origins, strict=True)):
+            again = texts.count(origin.text) > 1
+            text = f"{origin.text}_{texts[: at + 1].count(origin.text)}" if again and origin.is_made else origin.text
+            # Rows of other branches may have it from elsewhere.
+            own[name] = replace(origin, text=text, column="", joined=origin.joined and again)
+        return own
+
+    def _in_branches(self, operation: SetOperation, branches: Sequence[Branch], at: int) -> _Origin:
+        """A column in the first branch where it is no constant; true beside NULL marks the rows of an outer join."""
+        constants = list[Value]()
+        for branch in branches:
+            if not isinstance(value := branch.values[at], Constant):
+                return self._computing(branch.read.root, value)
+            constants.append(value.value)
+        if _is_counted(operation, constants):
+            return _PLACE
+        return _Origin("matched" if {*constants} == {True, None} else "value", is_made=True)
 
     def _through(self, join: Join, name: str) -> _Origin:
         if not re.search(r"_\d+$", name):
             return _Origin(quoted(display_name(name)))
         side, inner = join.names.input_name(name)
         origin = self._origin(join.roots[side], inner)
-        both = origin.stream in self._streams_of(join.roots[1 - side])
-        return replace(origin, path=(SIDE_NAMES[side], *origin.path) if both else origin.path, joined=True)
+        return replace(_after(self._readings(join.roots[0]), side, origin), joined=True)
 
-    def _streams_of(self, id_: NodeId) -> frozenset[str]:
-        """The streams that a node's rows come from."""
-        if id_ not in self._streams:
+    def _readings(self, id_: NodeId) -> Counter[str]:
+        """How often a row of a node has columns of a row of each stream."""
+        if id_ not in self._read:
             node = self._nodes.get(id_)
-            own = {node.stream} if isinstance(node, Source) else ()
-            read = () if node is None else node.reads
-            streams = frozenset(own).union(*(self._streams_of(one.root) for one in read))
-            self._streams[id_] = streams
-        return self._streams[id_]
+            own = Counter([node.stream]) if isinstance(node, Source) else Counter[str]()
+            for read in () if node is None else node.reads:
+                below = self._readings(read.root)
+                own = own + below if isinstance(node, Join) else own | below
+            self._read[id_] = own
+        return self._read[id_]
+
+
+def _after(left: Counter[str], side: int, origin: _Origin) -> _Origin:
+    """A column of a side of a join, in it: readings of the right side come after those of the left one."""
+    return replace(origin, reading=origin.reading + left[origin.stream]) if side else origin

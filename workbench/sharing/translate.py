@@ -22,11 +22,11 @@ from workbench.network.nodes import (
     Source,
 )
 from workbench.network.roll_up import computed_column
-from workbench.network.sql_text import Names, bare, or_pred_sql
-from workbench.network.view_names import ViewNames
+from workbench.network.sql_text import or_pred_sql
 from workbench.optimizer.predicate_inference import infer
 from workbench.sharing.aggregates import find_aggregate, find_grouping
 from workbench.sharing.analytic.find import find_analytic, first_rows, order_of
+from workbench.sharing.condition_names import names_in, near_miss
 from workbench.sharing.draft import Draft
 from workbench.sharing.join_inputs import join_inputs
 from workbench.sharing.join_parts import JoinInput, restricted
@@ -45,7 +45,6 @@ from workbench.sql.algebra.expressions import (
     columns,
     map_columns,
     reading_order,
-    sources,
 )
 from workbench.sql.algebra.ordering import SortKey, without_repetition
 from workbench.sql.algebra.types import DataType
@@ -59,7 +58,6 @@ from workbench.sql.logical import (
     analytic_steps,
     analyzed_columns,
 )
-from workbench.sql.predicates.canonical import why_not_canonical
 from workbench.sql.predicates.cnf import TRUE, PredSet, map_predicates, predicate_sources
 
 Values = Callable[[Column], Expression]
@@ -203,14 +201,14 @@ class _Translator:
         """WHERE in canonical form, with what follows from it."""
         draft = self.draft
         for literal in (literal for p in block.where for literal in p.literals):
-            if draft.options.canonicalize and (why := why_not_canonical(literal)):
+            if draft.options.canonicalize and (why := near_miss(block, literal)):
                 draft.record.note(f"near miss: {why}")
         stated = draft.stored(block.where)
         if not draft.options.transitivity:
             return stated
         conditions = draft.stored(infer(stated))
         for p in (p for p in conditions if p not in stated.or_preds):
-            draft.record.note(f"inferred: {or_pred_sql(p, _names_in(block, draft.views))}")
+            draft.record.note(f"inferred: {or_pred_sql(p, names_in(block, draft.views))}")
         return conditions
 
     def _input(self, item: logical.Input, position: int, below: PredSet) -> JoinInput:
@@ -304,19 +302,3 @@ def _flattened(query: logical.SetQuery) -> list[LogicalQuery]:
         else:
             branches.append(branch)
     return branches
-
-
-def _names_in(block: Block, views: ViewNames) -> Names:
-    """The columns of a block's inputs, with the stream's name or the input's number where there are several."""
-    streams = [item.stream if isinstance(item, StreamInput) else "" for item in block.inputs]
-
-    def name(part: Column | Call) -> str:
-        read = sources(part)
-        source = min(read, default=len(streams))
-        stream = streams[source] if source < len(streams) and len(read) == 1 else ""
-        own = bare(part) if isinstance(part, Column) else views.name(stream, part)
-        if len(streams) == 1 or not own:
-            return own
-        return f"{stream if streams.count(stream) == 1 and stream else f't{source + 1}'}.{own}"
-
-    return name

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from workbench.network.nodes.base import BaseNode, Checked, Columns, NodeId, Read, columns_of
 from workbench.network.roll_up import computed_column, over_groups
-from workbench.network.sql_text import Words, as_columns, expression_sql
+from workbench.network.sql_text import Words, as_columns, expression_sql, without_fillers
 from workbench.sql.algebra.expressions import (
     AggregateCall,
     Column,
@@ -113,7 +113,8 @@ class Aggregate(BaseNode):
         parent, *others = map(words.node, self.parents)
         if others:
             parent = f"({' INTERSECT ALL '.join(f'SELECT * FROM {one}' for one in (parent, *others))})"
-        groups = [(self.direct_group(g), own(computed_column(g))) for g in self.groups]
+        called = {self.direct_group(g): own(computed_column(g)) for g in self.groups}
+        groups = [(g, called.get(g, expression_sql(g, names))) for g in without_fillers([*called])]
         if not self.statistics:
             return f"SELECT DISTINCT {as_columns(groups, names)} FROM {parent}"
         statistics = [
@@ -135,4 +136,4 @@ class Aggregate(BaseNode):
 
     def _groups(self, words: Words) -> str:
         names = words.columns(self.read.root)
-        return ", ".join(expression_sql(group, names) for group in self.groups)
+        return ", ".join(expression_sql(group, names) for group in without_fillers(self.groups))

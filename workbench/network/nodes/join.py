@@ -110,7 +110,7 @@ class Join(BaseNode):
 
     def label(self, words: Words) -> Iterable[str]:
         """The predicates that are tested."""
-        return predicate_texts(self.tested, words.sides(self.roots))
+        return predicate_texts(words.tested(self.tested, self.roots), words.sides(self.roots))
 
     def _tested(self, words: Words) -> str:
-        return predicates_sql(self.tested, words.sides(self.roots))
+        return predicates_sql(words.tested(self.tested, self.roots), words.sides(self.roots))

@@ -27,7 +27,7 @@ from workbench.sql.syntax.dialects import DATABASES, ONLY_DUCKDB, SPARK_FAMILY
 _MICROS = {"MICROSECOND": 1, "MILLISECOND": 1_000, "SECOND": 1_000_000, "MINUTE": 60_000_000, "HOUR": 3_600_000_000,
            "DAY": 86_400_000_000, "WEEK": 604_800_000_000}  # fmt: skip
 _IN_YEAR = {"YEAR": 1, "QUARTER": 4, "MONTH": 12}
-_MONDAY = Constant(dt.datetime(2000, 1, 3), TIMESTAMP)
+MONDAY = Constant(dt.datetime(2000, 1, 3), TIMESTAMP)
 _NEXT = {"HOUR": "DAY", "MINUTE": "HOUR", "SECOND": "MINUTE"}
 _MONTHS = {"YEAR": 12, "QUARTER": 3, "MONTH": 1}
 _ONE_UNIT = re.compile(r" *([0-9]+) +(\w+?)s? *")
@@ -91,7 +91,7 @@ def bucket(b: ExpressionBinder, node: exp.DateBin) -> Expression:
     if isinstance(number, Constant) and isinstance(number.value, int):
         return start_of_months(b, time, number.value, node)
     width = Constant(width_of_stretch(b, node.this), INTEGER)
-    origin = _MONDAY if origin_node is None else coercion.as_time(b.bind(origin_node))
+    origin = MONDAY if origin_node is None else coercion.as_time(b.bind(origin_node))
     type_ = TIMESTAMP if b.rules.bucket_of_date_is_time else time.type
     if time.type == DATE:
         time = cast(time, TIMESTAMP)
@@ -118,7 +118,7 @@ def width_of_stretch(b: ExpressionBinder, node: exp.Expr) -> int:
     return micros.value
 
 
-def start_of_stretch(time: Expression, width: Constant, origin: Constant = _MONDAY) -> Expression:
+def start_of_stretch(time: Expression, width: Constant, origin: Constant = MONDAY) -> Expression:
     """Where the stretch of a time begins; stretches begin at whole widths from the origin."""
     since = call("-", call("unix_micros", time), call("unix_micros", origin))
     return call("timestamp_micros", call("-", call("unix_micros", time), call("pmod", since, width)))

@@ -1,0 +1,67 @@
+"""The columns of a block's conditions as an analyst knows them: queries inside hand columns of streams on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from workbench.network.sql_text import Names, bare
+from workbench.network.view_names import ViewNames
+from workbench.sql.algebra.column_names import stored_name
+from workbench.sql.algebra.expressions import Call, Column, Expression, column_name, map_columns, sources
+from workbench.sql.logical import Block, Input, Ordered, SetQuery, StreamInput, output_columns
+from workbench.sql.predicates.canonical import why_not_canonical
+from workbench.sql.predicates.cnf import Literal
+
+
+def near_miss(block: Block, literal: Literal) -> str | None:
+    """Why arithmetic of a block's comparison was not solved, if any was left (``why_not_canonical``)."""
+
+    def read(column: Column) -> Expression:
+        return _handed_on(block.inputs, column)[1]
+
+    right = None if literal.right is None else map_columns(literal.right, read)
+    return why_not_canonical(replace(literal, left=map_columns(literal.left, read), right=right))
+
+
+def names_in(block: Block, views: ViewNames) -> Names:
+    """The columns of a block's inputs, with the stream's name or the input's number where there are several."""
+    streams = [item.stream if isinstance(item, StreamInput) else "" for item in block.inputs]
+
+    def name(part: Column | Call) -> str:
+        read = sources(part)
+        source = min(read, default=len(streams))
+        stream = streams[source] if source < len(streams) and len(read) == 1 else ""
+        if isinstance(part, Call):
+            own = views.name(stream, part)
+        else:
+            of_stream, column = _handed_on(block.inputs, part)
+            stream, own = stream or of_stream, bare(column)
+        if len(streams) == 1 or not own:
+            return own
+        return f"{stream if streams.count(stream) <= 1 and stream else f't{source + 1}'}.{own}"
+
+    return name
+
+
+def _handed_on(inputs: Sequence[Input], column: Column) -> tuple[str, Column]:
+    """The stream that a column is from, and what it is called there; "" of one that a query inside computes."""
+    item = inputs[column.source] if 0 <= column.source < len(inputs) else None
+    match item:
+        case StreamInput(stream=stream):
+            return stream, column
+        case Ordered(query=query):
+            return _handed_on([query], replace(column, source=0))
+        case SetQuery(names=names, branches=(first, *_)):
+            places = {stored_name(name): place for place, name in enumerate(names)}
+            if (place := places.get(column.name)) is not None:
+                name = stored_name(output_columns(first)[place][0])
+                return _handed_on([first], replace(column, name=name, source=0))
+        case Block(inputs=inner, outputs=outputs, grouping=grouping):
+            value = {stored_name(output.name): output.expression for output in outputs}.get(column.name)
+            if grouping is not None:
+                groups = {column_name(group): group for group in grouping.groups}
+                value = groups.get(value.name) if isinstance(value, Column) else None
+            if isinstance(value, Column):
+                return _handed_on(inner, value)
+    return "", column
