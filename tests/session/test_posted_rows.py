@@ -64,14 +64,7 @@ def test_every_form_gives_the_same_rows(session: Session, kind: str, body: str, 
         port = _free_port()
         address = f"listen://127.0.0.1:{port}/t"
 
-        def send() -> None:
-            while not answers or answers[-1][0] == 0:
-                try:
-                    answers.append(post(f"http://127.0.0.1:{port}/t", body, kind))
-                except OSError:
-                    time.sleep(0.02)
-
-        sender = threading.Thread(target=send)
+        sender = threading.Thread(target=_post_when_heard, args=(port, body, kind, answers))
         sender.start()
         session.add_stream("t", address)
         sender.join()
@@ -89,11 +82,40 @@ def test_every_form_gives_the_same_rows(session: Session, kind: str, body: str, 
     assert [row[0] for row in _by_name(session)] == [1, 2, 3, 4]
 
 
+def test_texts_of_a_first_request_that_are_dates_are_read_as_such_and_said(session: Session) -> None:
+    def days(text: str) -> list[dict[str, object]]:
+        return [{"day": text, "to": {"days": [text]}}]
+
+    port = _free_port()
+    sender = threading.Thread(target=_post_when_heard, args=(port, days("31.12.2025"), JSON, []))
+    sender.start()
+    session.add_stream("t", f"listen://127.0.0.1:{port}/t")
+    sender.join()
+    post(url_of(session), days("02.01.2026"))
+    post(url_of(session), days("bald"))
+    assert [note.partition(";")[0] for note in session.streams["t"].notes] == [
+        "day: texts, read as dates as d.M.yyyy",
+        "to.days: texts, read as dates as d.M.yyyy",
+    ]
+    session.run(100)
+    found = session.register("SELECT day, to.days[0] AS first FROM t", name="days").result()
+    assert sorted(map(tuple, found.astype(str).values.tolist())) == [("2025-12-31",) * 2, ("2026-01-02",) * 2]
+    assert session.streams["t"].quarantined_rows == 1
+
+
 def _by_name(session: Session) -> list[tuple[object, ...]]:
     session.run(100)
     query = session.register("SELECT id, amount, note FROM t", name="named")
     rows = query.result().astype(object)
     return sorted(tuple(None if value != value else value for value in row) for row in rows.itertuples(index=False))
+
+
+def _post_when_heard(port: int, body: object, kind: str, answers: list[tuple[int, dict[str, object]]]) -> None:
+    while not answers:
+        try:
+            answers.append(post(f"http://127.0.0.1:{port}/t", body, kind))
+        except OSError:
+            time.sleep(0.02)
 
 
 def _free_port() -> int:

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pytest
 from servers import Broker, LockedBroker
 
+from workbench.arrow.stored_values import as_shown
 from workbench.errors import StreamError
 from workbench.session.live.sources import begin_live, fit_reader
 from workbench.streams.corrections.declared import WEIGHT, corrections_of
@@ -164,6 +165,31 @@ def test_upserts_with_tombstones(broker: Broker, tmp_path: Path) -> None:
     never, null = log.quarantined
     assert never.reason.startswith("partition 0, offset 4: ") and null.reason.startswith("partition 0, offset 6: ")
     reader.close()
+
+
+def test_texts_that_are_dates_are_read_as_such_and_said(broker: Broker, tmp_path: Path) -> None:
+    days = ["31.12.2025", "13.01.2026", "02.01.2026"]
+    for day in days[:2]:
+        broker.put("days", {"day": day, "to": {"day": day}, "kept": day})
+    log, reader = live(tmp_path, broker.url("days"), columns={"kept": "string"})
+    broker.put("days", {"day": days[2], "to": {"day": days[2]}, "kept": days[2]})
+    broker.put("days", {"day": days[2], "to": {"day": "soon"}, "kept": days[2]})
+    take_in(log, reader, 10)
+    written = ["2025-12-31", "2026-01-13", "2026-01-02"]
+    expected = [
+        {"day": dt.date.fromisoformat(iso), "to": {"day": dt.date.fromisoformat(iso)}, "kept": day}
+        for iso, day in zip(written, days, strict=True)
+    ]
+    to = as_shown(log.read(0, log.rows).column("to"), dict(log.columns)["to"]).to_pylist()
+    assert [row | {"to": struct} for row, struct in zip(rows(log), to, strict=True)] == expected
+    assert [one.reason.partition(";")[0] for one in log.quarantined] == [
+        "partition 0, offset 3: to.day: 'soon' is no date"
+    ]
+    assert [note.partition(";")[0] for note in reader.notes] == [
+        "day: texts, read as dates as d.M.yyyy",
+        "to.day: texts, read as dates as d.M.yyyy",
+        "kept: texts, read as dates as d.M.yyyy",
+    ]
 
 
 @pytest.mark.parametrize("form", ["json", "csv"])

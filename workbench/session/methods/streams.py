@@ -28,6 +28,7 @@ from workbench.streams.corrections.declared import Changes, Corrections, correct
 from workbench.streams.corrections.update import update
 from workbench.streams.event_time import read_as_times
 from workbench.streams.files.csv_layout import CsvOptions
+from workbench.streams.files.json_schema import said_of_undeclared
 from workbench.streams.ingest import Arriving, declared_types, ingest
 from workbench.streams.live.reader import Reader
 from workbench.streams.live.sources import named_source, open_live
@@ -156,7 +157,8 @@ class SessionStreams:
                 corrections = _corrections(live, key, changes, weight)
                 copied = source
                 if live is not None:
-                    copied = OpenedSource(live.schema, iter(()), live.inferred, live.notes)
+                    notes = said_of_undeclared(live.notes, {*map(stored_name, columns or {})})
+                    copied = OpenedSource(live.schema, iter(()), live.inferred, notes)
                     copied, columns = read_as_times(time, columns or {}, copied)
                     asked = {} if corrections is None else corrections.asked
                     live.declare({**declared_types(columns), **asked})

@@ -20,7 +20,7 @@ from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.files.csv_source import open_csv
 from workbench.streams.files.json_lines import line_record
 from workbench.streams.files.json_records import json_document, json_record
-from workbench.streams.files.json_schema import schema_of
+from workbench.streams.files.json_schema import FoundTimes, find_times, schema_of
 from workbench.streams.files.json_values import JsonRecord, field_of, number_of, text_of_json
 from workbench.streams.guessing import Guess
 
@@ -63,12 +63,12 @@ class Document:
     guesses: Mapping[str, Guess] = field(default_factory=dict)
 
     @property
-    def schema(self) -> pa.Schema | None:
-        """The columns that it suggests; ``None``: none of its records is a row."""
+    def columns(self) -> FoundTimes | None:
+        """The columns that it suggests, and how texts are read; ``None``: none of its records is a row."""
         good = [record for _, record in self.records if not isinstance(record, str)]
         if self.kind is DocumentKind.CSV and good:
-            return pa.schema([field_of(name, pa.null()) for name in good[0]])
-        return schema_of(good) if good else None
+            return FoundTimes(pa.schema([field_of(name, pa.null()) for name in good[0]]), self.guesses)
+        return find_times(good, schema_of(good)) if good else None
 
     def fitting(self, schema: pa.Schema) -> list[SentRecord]:
         """The records with values as a schema's columns have them."""

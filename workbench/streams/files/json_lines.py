@@ -23,7 +23,7 @@ from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType
 from workbench.streams.files.encodings import UTF_8, lines_of, utf_16_of
 from workbench.streams.files.json_records import as_record, rows_of
-from workbench.streams.files.json_schema import schema_of, texts_seen, times_seen
+from workbench.streams.files.json_schema import find_times, schema_of, texts_seen
 from workbench.streams.files.json_values import JsonRecord, as_texts, lacking_columns
 from workbench.streams.files.opening import SourceFile
 from workbench.streams.files.urls import UrlFile
@@ -73,17 +73,18 @@ def open_json_lines(
         number, reason = next(((number, line_record(line)) for number, line in sample), (1, "it is empty"))
         message = f"{path} has no line that is a JSON object; line {number}: {reason}"
         raise StreamError(message, hint='a line is like {"id": 1, "amount": 2.5}')
-    found, after = schema_of(records), next(numbered, None)
+    times = find_times(records, schema_of(records), {*map(stored_name, declared or {})})
+    found, after = times.schema, next(numbered, None)
     # What the first lines lack, later ones may have.
     lacking = lacking_columns(found, declared or {}) if after is not None else []
     schema = as_texts(pa.schema([*found, *lacking], found.metadata), declared or {})
     if not schema.names:
         raise StreamError(f"the objects of {path} have no members", hint='a line is like {"id": 1, "amount": 2.5}')
-    times, said = times_seen(records, schema, {*map(stored_name, declared or {})})
-    seen = {**texts_seen(records, schema), **times}
+    seen = {**texts_seen(records, schema), **times.seen}
     every = chain(sample, [] if after is None else [after], numbered)
     notes = [f"{column.name}: none of the first {SAMPLE_LINES:,} records has it" for column in lacking]
-    return OpenedSource(schema, _chunks(every, schema), seen, (*notes, *said), lambda: file.share)
+    notes += times.said
+    return OpenedSource(schema, _chunks(every, schema), seen, tuple(notes), lambda: file.share)
 
 
 def line_record(line: bytes) -> JsonRecord | str:

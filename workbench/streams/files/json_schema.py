@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 import pyarrow as pa
@@ -11,17 +11,21 @@ import pyarrow as pa
 from workbench.arrow.compatible import widest_type
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DATE, MAX_PRECISION, TIMESTAMP
+from workbench.streams.drift import shown_type
 from workbench.streams.files.connect_schema import is_schema_part
+from workbench.streams.files.envelopes import FLAT_MARKS
 from workbench.streams.files.json_values import (
+    ENVELOPE,
     JsonRecord,
     WrittenFloat,
+    as_time,
     field_of,
     is_as_text,
     text_of,
     with_schema_part,
 )
 from workbench.streams.files.undeclared import with_guesses
-from workbench.streams.guessing import Guess, declaration, guess
+from workbench.streams.guessing import Guess, declaration, guess, read
 
 _MISFITS = (pa.ArrowException, TypeError, ValueError, OverflowError)
 """Errors that a value of another type than its column's raises."""
@@ -77,27 +81,77 @@ def texts_seen(records: Sequence[JsonRecord], schema: pa.Schema) -> dict[str, Gu
     return {name: guess(name, _texts([record.get(name) for record in records])) for name in names}
 
 
-def times_seen(
-    records: Sequence[JsonRecord], schema: pa.Schema, declared: Container[str]
-) -> tuple[dict[str, Guess], list[str]]:
-    """How columns of texts are read that are dates or times, which JSON has not, and what is said of these.
+@dataclass(frozen=True)
+class FoundTimes:
+    """Where texts of JSON, which has no dates, are dates or times.
+
+    Attributes:
+        schema: of the columns; such texts within structs and arrays are dates and times in it.
+        seen: how columns of such texts are read.
+        said: of each of these texts, by its place.
+    """
+
+    schema: pa.Schema
+    seen: Mapping[str, Guess] = field(default_factory=dict)
+    said: Sequence[str] = ()
+
+
+def find_times(records: Sequence[JsonRecord], schema: pa.Schema, declared: Container[str] = ()) -> FoundTimes:
+    """Find the texts that are dates or times, those within structs and arrays where all that are seen are such.
 
     Args:
         records: the first ones.
-        schema: of their columns.
+        schema: of their columns. Rows of a change feed, whose source says what their values are, are left as they are.
         declared: stored names of the columns whose types are declared.
     """
-    seen, said = dict[str, Guess](), list[str]()
-    for field in schema:
-        if field.type != pa.string() or is_as_text(field) or stored_name(field.name) in declared:
-            continue
-        found = guess(field.name, _texts([record.get(field.name) for record in records]))
-        if found.type in (DATE, TIMESTAMP):
-            seen[field.name] = replace(found, first=())
-            said.append(f"{field.name}: texts, read as {found.why}; {declaration(field.name, 'string')} keeps them")
-        elif ", of dates: " in found.why:
-            said.append(f"{field.name}: {found.why}")
-    return seen, said
+    if not {*ENVELOPE, *FLAT_MARKS}.isdisjoint(schema.names):
+        return FoundTimes(schema)
+    fields, seen, said = list[pa.Field](), dict[str, Guess](), list[str]()
+    for column in schema:
+        values = [record.get(column.name) for record in records]
+        if stored_name(column.name) in declared or is_as_text(column):
+            fields.append(column)
+        elif pa.types.is_nested(column.type):
+            notes = list[str]()
+            fields.append(_with_times(column, values, column.name, notes))
+            kept = declaration(column.name, shown_type(column.type))
+            said += [f"{note}; {kept} keeps them" for note in notes]
+        else:
+            fields.append(column)
+            found = guess(column.name, _texts(values)) if column.type == pa.string() else None
+            if found is not None and found.type in (DATE, TIMESTAMP):
+                seen[column.name] = replace(found, first=())
+                kept = declaration(column.name, "string")
+                said.append(f"{column.name}: texts, read as {found.why}; {kept} keeps them")
+            elif found is not None and ", of dates: " in found.why:
+                said.append(f"{column.name}: {found.why}")
+    return FoundTimes(pa.schema(fields, schema.metadata), seen, said)
+
+
+def said_of_undeclared(notes: Iterable[str], declared: Container[str]) -> tuple[str, ...]:
+    """What was said of texts (``find_times``), without those of columns that are declared, by their stored names."""
+    columns = ((stored_name(note.partition(": ")[0]), note) for note in notes)
+    return tuple(note for name, note in columns if name not in declared and name.partition(".")[0] not in declared)
+
+
+def _with_times(column: pa.Field, values: Sequence[object], path: str, notes: list[str]) -> pa.Field:
+    """A field in which texts are dates and times where all of some values are such; ``notes`` says of which."""
+    is_, type_ = pa.types, column.type
+    if is_.is_struct(type_):
+        members = [value for value in values if isinstance(value, Mapping)]
+        within = [_with_times(f, [m.get(f.name) for m in members], f"{path}.{f.name}", notes) for f in type_]
+        return column.with_type(pa.struct(within))
+    if is_.is_list(type_):
+        elements = [one for value in values if isinstance(value, list) for one in value]
+        return column.with_type(pa.list_(_with_times(type_.value_field, elements, path, notes)))
+    if not is_.is_string(type_) or is_as_text(column):
+        return column
+    texts = _texts(values)
+    found = guess(path, texts)
+    if found.type not in (DATE, TIMESTAMP) or read(texts, found)[1] is not None:
+        return column
+    notes.append(f"{path}: texts, read as {found.why}")
+    return as_time(column, found.type, found.form)
 
 
 def _texts(values: Sequence[object]) -> pa.Array:

@@ -11,6 +11,7 @@ import json
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from itertools import islice
 from numbers import Real
 from types import NoneType
 from typing import Any
@@ -18,11 +19,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from workbench.arrow.types import to_arrow, to_data_type
 from workbench.errors import with_article
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.streams.files.connect_schema import SCHEMA_PART, ConnectType, connect_types
 from workbench.streams.files.envelopes import ENVELOPES, MEMBERS, are_envelopes, debezium_schema
+from workbench.streams.guessing import Guess, read
 from workbench.streams.number_forms import loses_digits
 
 JsonRecord = Mapping[str, Any]
@@ -34,6 +37,8 @@ MORE_FIELD = pa.field(MORE, pa.string())
 _AS_TEXT = {b"as": b"text"}
 _AS_DECIMAL = {b"as": b"decimal"}
 """Of a text that may be a decimal in Base64: a number is written with a fraction, which Base64 has not."""
+_FORM = b"form"
+"""Names how the dates or times of a field are written in the source."""
 _WHOLE_DIGITS = 10**15
 """Says of a field that its values are read as the texts that stand in the source."""
 ENVELOPE = ("before", "after", "payload")
@@ -109,7 +114,7 @@ def _as_text(field: pa.Field, declared: Mapping[str, DataType], within: bool = F
     type_ = declared.get(stored_name(field.name))
     is_read = type_ is not None and type_.kind is not Kind.MAP and type_.is_text_when_stored
     if type_ is None or type_.kind is Kind.BINARY or (is_read and not pa.types.is_string(field.type)):
-        return field
+        return field if type_ is None else _as_written(field)
     metadata = _AS_DECIMAL if within and type_.kind is Kind.DECIMAL else _AS_TEXT
     return pa.field(field.name, pa.string(), metadata=metadata)
 
@@ -125,6 +130,26 @@ def field_of(name: str, type_: pa.DataType) -> pa.Field:
     """
     is_unknown = pa.types.is_null(type_) or (pa.types.is_struct(type_) and not type_.num_fields)
     return pa.field(name, pa.string(), metadata=_AS_TEXT) if is_unknown else pa.field(name, type_)
+
+
+def as_time(field: pa.Field, type_: DataType, form: str) -> pa.Field:
+    """A field of texts within others that are read as dates or times, which JSON has not.
+
+    Args:
+        field: of the texts.
+        type_: DATE or TIMESTAMP.
+        form: how they are written (``guessing``).
+    """
+    return pa.field(field.name, to_arrow(type_), metadata={_FORM: form.encode()})
+
+
+def _as_written(field: pa.Field) -> pa.Field:
+    """A field in which dates and times are the texts that stand in the source."""
+    if _FORM in (field.metadata or {}):
+        return pa.field(field.name, pa.string())
+    if pa.types.is_struct(field.type):
+        return field.with_type(pa.struct([*map(_as_written, field.type)]))
+    return field.with_type(pa.list_(_as_written(field.type.value_field))) if pa.types.is_list(field.type) else field
 
 
 def has_texts(schema: Iterable[pa.Field]) -> bool:
@@ -246,10 +271,14 @@ def _prepared(values: Sequence[Any], field: pa.Field) -> Sequence[Any]:
         return [_float(value) if isinstance(value, Decimal) else value for value in values]
     if is_.is_decimal(type_):
         return [_decimal(value) if type(value) in _PLAIN_NUMBERS else value for value in values]
+    if _FORM in (field.metadata or {}):
+        return _times(values, type_, field.metadata[_FORM].decode())
     if is_.is_struct(type_) and any(map(_needs_more, type_)):
-        return [_prepared_struct(value, type_) if isinstance(value, Mapping) else value for value in values]
+        return _prepared_structs(values, type_)
     if is_.is_list(type_) and _needs_more(type_.value_field):
-        return [_prepared(value, type_.value_field) if isinstance(value, list) else value for value in values]
+        inner = [one for value in values if isinstance(value, list) for one in value]
+        elements = iter(_prepared(inner, type_.value_field))
+        return [[*islice(elements, len(value))] if isinstance(value, list) else value for value in values]
     return values
 
 
@@ -262,11 +291,25 @@ _PLAIN_NUMBERS = (int, float, WrittenFloat)
 
 def _needs_more(field: pa.Field) -> bool:
     is_, type_ = pa.types, field.type
-    return is_.is_floating(type_) or is_.is_decimal(type_) or is_.is_nested(type_) or is_as_text(field)
+    return is_.is_floating(type_) or is_.is_decimal(type_) or is_.is_nested(type_) or bool(field.metadata)
 
 
-def _prepared_struct(value: JsonRecord, type_: pa.StructType) -> JsonRecord:
-    return dict(value) | {inner.name: _prepared([value.get(inner.name)], inner)[0] for inner in type_}
+def _prepared_structs(values: Sequence[Any], type_: pa.StructType) -> Sequence[Any]:
+    members = [value for value in values if isinstance(value, Mapping)]
+    columns = [_prepared([member.get(inner.name) for member in members], inner) for inner in type_]
+    names = [inner.name for inner in type_]
+    prepared = iter([dict(m) | dict(zip(names, own, strict=True)) for m, *own in zip(members, *columns, strict=True)])
+    return [next(prepared) if isinstance(value, Mapping) else value for value in values]
+
+
+def _times(values: Sequence[object], type_: pa.DataType, form: str) -> Sequence[object]:
+    """Texts as the dates or times that they are."""
+    texts = pa.array([*map(text_of, values)], pa.string())
+    times, misfit = read(texts, Guess("", to_data_type(type_), "", form=form))
+    if misfit is not None:
+        raise ValueError(f"{texts[int(misfit.argmax())]} is no date or time")
+    found: list[object] = times.to_pylist()
+    return found
 
 
 def _float(value: Decimal) -> float:

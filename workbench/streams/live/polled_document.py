@@ -13,6 +13,7 @@ import time
 from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import PurePosixPath
 from urllib.error import HTTPError
@@ -29,7 +30,7 @@ from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.files.csv_source import options_of, stored_options
 from workbench.streams.files.documents import Document, DocumentKind, read_document
 from workbench.streams.files.json_records import rows_of
-from workbench.streams.guessing import Guess
+from workbench.streams.files.json_schema import FoundTimes
 from workbench.streams.live.reader import Fetched, NothingYet, OffsetMark, Offsets, TypedReader
 
 POLL_SCHEMES = ("poll+http://", "poll+https://")
@@ -72,16 +73,16 @@ class DocumentReader(TypedReader):
         self._options = options_of(schema) if schema is not None else options or CsvOptions()
         self._asked: _Asked | None = None
         self._is_whole, self._problem = False, ""
-        inferred: dict[str, Guess] = {}
-        if schema is None:
+        found = None if schema is None else FoundTimes(schema)
+        if found is None:
             asked = self._ask({})
             if not asked.done.wait(_FIRST) or asked.answer is None:
                 raise asked.problem or StreamError(f"{given} did not answer within {_FIRST:g} s")
             document = self._read(asked.answer)
-            if (found := document.schema) is None:
+            if (columns := document.columns) is None:
                 raise NothingYet(f"{given} has no row yet")
-            schema, inferred = found.with_metadata(stored_options(self._options)), {**document.guesses}
-        super().__init__(schema, f"{given} (polled every {every})", inferred)
+            found = replace(columns, schema=columns.schema.with_metadata(stored_options(self._options)))
+        super().__init__(found.schema, f"{given} (polled every {every})", found.seen, found.said)
 
     @property
     def remembered(self) -> Offsets:

@@ -25,6 +25,7 @@ from workbench.streams.addresses.address import Address, kept_address
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.files.documents import Document, DocumentKind, read_document
 from workbench.streams.files.json_records import rows_of
+from workbench.streams.files.json_schema import FoundTimes
 from workbench.streams.live.reader import Fetched, LogRows, NothingYet, Offsets, TypedReader
 from workbench.web.listening import LOOPBACK, listen
 
@@ -97,16 +98,17 @@ class PostedRows(TypedReader):
         host, port = _place(address, given)
         token = address.with_environment().options.get("token")
         self._endpoint = listen(self._answer, address.path, port, host, token)
-        inferred = {}
-        if schema is None:
-            with self._came:
-                self._came.wait_for(lambda: any(r.document.schema is not None for r in self._requests), patience)
-                first = next((r.document for r in self._requests if r.document.schema is not None), None)
-            if first is None or (schema := first.schema) is None:
-                self.close()
-                raise NothingYet(f"no row was sent to {self._endpoint.url} within {patience:g} s")
-            inferred = {**first.guesses}
-        super().__init__(schema, f"rows that are sent to {self._endpoint.url}", inferred)
+        first = FoundTimes(schema) if schema is not None else self._first_columns(patience)
+        if first is None:
+            self.close()
+            raise NothingYet(f"no row was sent to {self._endpoint.url} within {patience:g} s")
+        super().__init__(first.schema, f"rows that are sent to {self._endpoint.url}", first.seen, first.said)
+
+    def _first_columns(self, patience: float) -> FoundTimes | None:
+        """The columns of the first request that has rows; ``None``: there was none."""
+        with self._came:
+            self._came.wait_for(lambda: any(r.document.columns is not None for r in self._requests), patience)
+            return next((found for r in self._requests if (found := r.document.columns) is not None), None)
 
     def begin(self, log: LogRows) -> None:
         """Let requests be logged as they come, in their threads."""

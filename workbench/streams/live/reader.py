@@ -221,15 +221,22 @@ class TypedReader(BaseReader):
         schema: the columns.
         description: what it reads, to show.
         inferred: the types that the values of columns of text suggest.
+        notes: what is said of how texts are read.
     """
 
     gives_records = True
     """Whether its rows are records, of which any value can be read as a text."""
 
-    def __init__(self, schema: pa.Schema, description: str, inferred: Mapping[str, Guess] | None = None) -> None:
+    def __init__(
+        self,
+        schema: pa.Schema,
+        description: str,
+        inferred: Mapping[str, Guess] | None = None,
+        notes: Sequence[str] = (),
+    ) -> None:
         self._schema, self._description = schema, description
         self.inferred: Mapping[str, Guess] = inferred or {}
-        self.notes: tuple[str, ...] = ()
+        self.notes = (*notes,)
 
     @property
     def schema(self) -> pa.Schema:

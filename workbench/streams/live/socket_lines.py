@@ -18,7 +18,7 @@ from workbench.errors import StreamError
 from workbench.streams.addresses.address import kept_address
 from workbench.streams.files.json_lines import LONGEST_JSON_LINE, line_record
 from workbench.streams.files.json_records import rows_of
-from workbench.streams.files.json_schema import schema_of
+from workbench.streams.files.json_schema import FoundTimes, find_times, schema_of
 from workbench.streams.live.reader import Fetched, NothingYet, Offsets, TypedReader
 
 SOCKET_SCHEME = "socket://"
@@ -53,9 +53,8 @@ class SocketReader(TypedReader):
         self._given, self._socket, self._received, self._again = given, None, bytearray(), 0.0
         self._passing = False
         """Whether the rest of a line is passed over that is too long."""
-        if schema is None:
-            schema = self._first_columns()
-        super().__init__(schema, given)
+        found = self._first_columns() if schema is None else FoundTimes(schema)
+        super().__init__(found.schema, given, found.seen, found.said)
 
     def fetch(self, offsets: Offsets, most: int) -> Fetched:
         """The lines that have come by now."""
@@ -77,14 +76,14 @@ class SocketReader(TypedReader):
 
     _socket: socket.socket | None
 
-    def _first_columns(self) -> pa.Schema:
+    def _first_columns(self) -> FoundTimes:
         until = time.monotonic() + _FIRST
         while (left := until - time.monotonic()) > 0:
             self._receive(min(left, 0.2))
             whole = bytes(self._received).split(b"\n")[:-1]
             records = [record for line in whole if line.strip() and not isinstance(record := line_record(line), str)]
             if records:
-                return schema_of(records)
+                return find_times(records, schema_of(records))
         self.close()
         raise NothingYet(f"{self._given} sent no line that is a JSON object within {_FIRST:g} s")
 

@@ -17,8 +17,8 @@ from workbench.errors import StreamError
 from workbench.sql.algebra.types import DataType
 from workbench.streams.files.envelopes import ENVELOPES, MEMBERS
 from workbench.streams.files.json_records import rows_of
+from workbench.streams.files.json_schema import FoundTimes
 from workbench.streams.files.json_values import JsonRecord, as_texts
-from workbench.streams.guessing import Guess
 from workbench.streams.live.kafka.address import kafka_client, parse_topic
 from workbench.streams.live.kafka.client_errors import ClientErrors
 from workbench.streams.live.kafka.records import OPTIONS, KafkaRecords, Message
@@ -63,10 +63,9 @@ class TopicReader(TypedReader):
         self._consumer = self._connected()
         # Questions have a connection of their own, on which no answer waits behind messages that are not there yet.
         self._questions = self._connected()
-        inferred: Mapping[str, Guess] = {}  # columns of CSV are texts, and may look like numbers
-        if schema is None:
-            schema, inferred = self._records.infer(self._poll({}, _SAMPLE, [], {})[0])
-        super().__init__(schema, given, inferred)
+        first = self._poll({}, _SAMPLE, [], {})[0] if schema is None else []
+        found = self._records.infer(first) if schema is None else FoundTimes(schema)
+        super().__init__(found.schema, given, found.seen, found.said)
         self.gives_records = self._address.options.get("format") != "csv"
 
     def declare(self, types: Mapping[str, DataType]) -> None:

@@ -20,10 +20,10 @@ import pyarrow as pa
 from workbench.errors import StreamError, UnexpectedError, nearest
 from workbench.streams.files.envelopes import FLAT_MARKS, MEMBERS, are_envelopes
 from workbench.streams.files.json_records import as_record, within_depth
-from workbench.streams.files.json_schema import schema_of
+from workbench.streams.files.json_schema import FoundTimes, find_times, schema_of
 from workbench.streams.files.json_values import JsonRecord
 from workbench.streams.files.undeclared import with_guesses
-from workbench.streams.guessing import Guess, guess_columns
+from workbench.streams.guessing import guess_columns
 from workbench.streams.live.kafka.avro import AvroFile
 from workbench.streams.live.kafka.registered import RegisteredValues
 from workbench.streams.live.kafka.registry import RegistryError, SchemaRegistry
@@ -92,8 +92,8 @@ class KafkaRecords:
             case _:
                 self._decode = as_record
 
-    def infer(self, messages: Sequence[Message]) -> tuple[pa.Schema, Mapping[str, Guess]]:
-        """The columns that messages have, and the types that columns of text suggest."""
+    def infer(self, messages: Sequence[Message]) -> FoundTimes:
+        """The columns that messages have, and how those of texts are read."""
         records = [record for message in messages if not isinstance(record := self.record(message, None), str)]
         if not records and not (self._typed is not None and self._typed.schema.names):
             raise NothingYet("the topic has no message that says what columns there are")
@@ -103,8 +103,10 @@ class KafkaRecords:
         if self._typed is not None:
             schema = pa.schema([*{**{field.name: field for field in schema}, **typed}.values()])
             schema = with_guesses(schema, {name: [record.get(name) for record in records] for name in schema.names})
+        if self._decode == as_record:
+            return find_times(records, schema)
         texts = {name: pa.array([record.get(name) for record in records], pa.string()) for name in self._columns}
-        return schema, guess_columns(texts)
+        return FoundTimes(schema, guess_columns(texts))
 
     def record(self, message: Message, schema: pa.Schema | None) -> JsonRecord | str:
         """The record of a message, or why it is rejected.
