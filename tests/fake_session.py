@@ -69,6 +69,7 @@ class FakeStream:
     constraints: tuple[DeclaredConstraint, ...] = ()
 
     quarantine_mark: tuple[int, int] = (0, 0)
+    log: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(is_live=False))
 
     def quarantined_since(self, mark: tuple[int, int]) -> tuple[int, tuple[QuarantinedRow, ...]]:
         return len(self.quarantined), self.quarantined

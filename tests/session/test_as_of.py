@@ -9,6 +9,7 @@ import pytest
 
 from workbench.engine.spark.in_process import InProcess
 from workbench.session.as_of import AsOf, StreamAsOf
+from workbench.session.live.sources import perhaps_more
 from workbench.session.session import Session
 
 DAYS = pd.to_datetime(["2026-03-01", "2026-03-09", "2026-03-02", "2026-03-10"])
@@ -67,8 +68,22 @@ def test_a_live_source_says_what_waits_and_why_it_cannot_be_read(session):
     assert not found.is_well and "RuntimeError: the line is cut" in str(found) and "see there" not in str(found)
 
 
+@pytest.mark.parametrize("bad", [0, 1])
+def test_a_source_that_may_have_more_rows_than_a_batch_takes_says_so(session, tmp_path, bad):
+    for number in range(3):
+        (tmp_path / f"{number}.csv").write_text("id\n1\n2\n" + "x\n" * bad + "3\n")
+    session.add_stream("T", str(tmp_path / "*.csv"), columns={"id": "integer"}, batch=4)
+    session.register("SELECT id FROM T", "ids")
+    session.run(1)
+    assert "T: more may be there" in str(session.as_of("ids")) and not session.as_of("ids").is_well
+    assert perhaps_more(session.sources)[0].startswith("T may have more rows: %argus run 100 takes ")
+    session.run(100)
+    assert len(session.query("ids").result()) == 9 and "more may be there" not in str(session.as_of("ids"))
+    assert not perhaps_more(session.sources)
+
+
 def test_each_lack_is_named():
-    stream = StreamAsOf("T", None, 1200, 3.04, late=4, quarantined=2, left_out=100, problem="gone")
+    stream = StreamAsOf("T", None, 1200, 3.04, late=4, quarantined=2, left_out=100, problem="gone", more=True)
     assert str(AsOf(5, streams=(stream,))) == (
-        "as of batch 5 · T: 1,200 waiting for 3.0 s, 4 late, 2 quarantined, 100 left out, gone"
+        "as of batch 5 · T: 1,200 waiting for 3.0 s, more may be there, 4 late, 2 quarantined, 100 left out, gone"
     )

@@ -292,6 +292,13 @@ def arrived_last(session: Session) -> dict[str, str]:
     return {name: "" if stream.table else f"{arrived.get(name, 0):,}" for name, stream in session.streams.items()}
 
 
+def rows_to_come(stream: Stream) -> str:
+    """How many rows of a stream are there from the start, and how many come."""
+    history, later = min(stream.history, stream.rows), max(0, stream.rows - stream.history)
+    come = "rows come" if stream.log.is_live and not later else f"then {counted(later, 'row')}"
+    return f"{stream.name}: {counted(history, 'row')} of history, {come}"
+
+
 SOURCE_COLUMNS = ("live stream", "source", "goes on at", "rows/s", "waiting", "for", "problem")
 """Of the table of live sources."""
 
@@ -300,7 +307,7 @@ def source_rows(sources: Mapping[str, SourceStatus]) -> list[list[str]]:
     """The rates, offsets and problems of live sources: a row for each, with ``SOURCE_COLUMNS``."""
     return [
         [name, s.source or "attach it again", goes_on_at(s.offsets),
-         f"{s.rate:,.0f}", f"{s.waiting:,}", f"{s.lag:.1f} s", source_problem(s)]
+         f"{s.rate:,.0f}", f"{s.waiting:,}{' and more' * s.more}", f"{s.lag:.1f} s", source_problem(s)]
         for name, s in sources.items()
     ]  # fmt: skip
 

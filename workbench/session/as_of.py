@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from workbench.explain.text import clock_text, counted
 from workbench.session.live.sources import SourceStatus
@@ -24,6 +24,7 @@ class StreamAsOf:
         lag: seconds for which the first of these has waited.
         late, quarantined, left_out: rows that came too late, that do not fit, and that were shed.
         problem: why its source cannot be read; "" where it can.
+        more: whether its source may have more rows, which nobody has asked for.
     """
 
     name: str
@@ -34,11 +35,14 @@ class StreamAsOf:
     quarantined: int = 0
     left_out: int = 0
     problem: str = ""
+    more: bool = False
 
     def lacks(self) -> Iterator[str]:
         """What is not well, in a few words each."""
         if self.waiting:
             yield f"{self.waiting:,} waiting for {self.lag:.1f} s"
+        if self.more:
+            yield "more may be there"
         for rows, what in ((self.late, "late"), (self.quarantined, "quarantined"), (self.left_out, "left out")):
             if rows:
                 yield f"{rows:,} {what}"
@@ -97,14 +101,9 @@ def answer_as_of(state: State, query: QueryRecord, sources: Mapping[str, SourceS
 
 
 def _stream_as_of(stream: Stream, clock: dt.datetime | None, source: SourceStatus | None) -> StreamAsOf:
-    waiting = (0, 0.0, "") if source is None else (source.waiting, source.lag, source.problem)
-    return StreamAsOf(
-        stream.name,
-        clock,
-        waiting[0],
-        waiting[1],
-        stream.late_rows,
-        stream.log.misfits,
-        stream.left_out,
-        waiting[2],
+    of_rows = StreamAsOf(
+        stream.name, clock, late=stream.late_rows, quarantined=stream.log.misfits, left_out=stream.left_out
     )
+    if source is None:
+        return of_rows
+    return replace(of_rows, waiting=source.waiting, lag=source.lag, problem=source.problem, more=source.more)

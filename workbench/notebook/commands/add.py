@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.explain.text import counted, listed
 from workbench.notebook.command_line import MagicError, argument, batch_size, command, several
 from workbench.notebook.context import NotebookContext
-from workbench.notebook.display import show
+from workbench.notebook.display import rows_to_come, show
 from workbench.notebook.named_source import find_source
 from workbench.sql.algebra.types import DATE, TIMESTAMP
 from workbench.sql.logical import streams_of
@@ -177,10 +177,11 @@ def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
         replace=arguments.replace,
         **_reading_options(arguments),
     )
-    in_batches = max(0, stream.rows - stream.history)
-    history = min(stream.history, stream.rows)
-    begins = f"{stream.name}: {counted(history, 'row')} of history, then {counted(in_batches, 'row')}"
-    lines = [f"{begins} in batches of {stream.batch_text}", describe_rows(stream), event_time_hint(stream)]
+    lines = [
+        f"{rows_to_come(stream)} in batches of {stream.batch_text}",
+        describe_rows(stream),
+        event_time_hint(stream),
+    ]
     lines += (str(declared) for declared in stream.constraints if declared.constraint.declared)
     lines += [_readers(context.session, stream)] if arguments.replace else []
     show("\n".join(filter(None, lines)))

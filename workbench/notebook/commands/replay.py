@@ -19,7 +19,7 @@ from workbench.notebook.long_work import how_far, repeatedly
 from workbench.notebook.quarantine import problems, quarantine_marks, quarantined_since
 from workbench.notebook.replay_status import FULL_SPEED, LATENCY, SPEEDS, parse_speed, status_line
 from workbench.session.live.batch_size import seconds_of
-from workbench.session.live.sources import no_more_rows
+from workbench.session.live.sources import no_more_rows, perhaps_more
 from workbench.session.player import PlayerState, Position
 from workbench.session.session import Session
 
@@ -77,7 +77,7 @@ def run(context: NotebookContext, arguments: argparse.Namespace) -> None:
         stopped = "interrupted"
     line.update(_summary(done, stopped))
     drifts = drift_lines(session, done[0].batch - 1) if done else []
-    if said := [*quarantined_since(session, marks), *drifts, *problems(session)]:
+    if said := [*quarantined_since(session, marks), *drifts, *problems(session), *perhaps_more(session.sources)]:
         show("\n".join(said))
     show(news(done))
     if arguments.profile and done:

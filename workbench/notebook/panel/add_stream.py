@@ -17,9 +17,9 @@ import pandas as pd
 from workbench.arrow.stored_values import as_rows
 from workbench.errors import WorkbenchError
 from workbench.errors.public_api import translate_unexpected_errors
-from workbench.explain.text import counted, monospace
+from workbench.explain.text import monospace
 from workbench.notebook.command_line import batch_size
-from workbench.notebook.display import marked_cell
+from workbench.notebook.display import marked_cell, rows_to_come
 from workbench.notebook.long_work import how_far, repeatedly
 from workbench.notebook.named_source import find_source
 from workbench.notebook.panel.markup import grid, scrolled
@@ -153,9 +153,7 @@ class AddStream:
         finally:
             self._add_button.disabled = False
         self.name_field.value = ""
-        later = counted(max(0, stream.rows - stream.history), "row")
-        history = counted(min(stream.history, stream.rows), "row")
-        self._shown.value = monospace(f"{stream.name}: {history} of history, then {later}")
+        self._shown.value = monospace(rows_to_come(stream))
         self._added()
 
     def _act(self, action: Callable[[], str]) -> None:

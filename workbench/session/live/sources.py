@@ -58,6 +58,7 @@ class SourceStatus:
         ahead: seconds that the latest of its event times is ahead of this machine's clock, where it is more than a day,
             which no time zone explains; otherwise 0. Windows that end at ``now()`` have moved on to that time.
         earlier: the last problem that is over, and when it was; "" when there was none since ``forget_problems``.
+        more: whether it gave as many rows the last time as it was asked for, so that it may have more.
     """
 
     source: str
@@ -69,6 +70,7 @@ class SourceStatus:
     ended: bool
     ahead: float = 0.0
     earlier: str = ""
+    more: bool = False
 
 
 def ahead_of_now(clock: dt.datetime | None, now: dt.datetime) -> float:
@@ -82,6 +84,13 @@ def ahead_of_now(clock: dt.datetime | None, now: dt.datetime) -> float:
     """
     ahead = (clock - now).total_seconds() if clock is not None else 0.0
     return ahead if ahead > _DAY else 0.0
+
+
+def perhaps_more(sources: Mapping[str, SourceStatus]) -> list[str]:
+    """Lines on the live sources that may have more rows than batches have taken."""
+    names = [name for name, source in sources.items() if source.more]
+    how = "%argus run 100 takes up to a hundred batches, %argus play --live goes on as rows come"
+    return [f"{', '.join(names)} may have more rows: {how}"] if names else []
 
 
 def no_more_rows(sources: Mapping[str, SourceStatus]) -> str:
@@ -152,6 +161,7 @@ class LiveSources:
         self._problems: dict[str, str] = {}
         self._earlier: dict[str, str] = {}
         self._ended: set[str] = set()
+        self._full: set[str] = set()  # gave all that they were asked for the last time
         self._arrivals: dict[str, Arrivals] = {}
         self._streams: Mapping[str, Stream] = {}
         self._looks: dict[str, BatchSize] = {}
@@ -252,6 +262,7 @@ class LiveSources:
                 problem=self._problems.get(name) or self._missing(name, tail) or waits.get(name, ""),
                 ended=name in self._ended,
                 earlier=self._earlier.get(name, ""),
+                more=name in self._full,
             )
             for name, stream in streams.items()
             if (tail := stream.log.tail) is not None and stream.log.is_live and not stream.table
@@ -331,6 +342,8 @@ class LiveSources:
         fetched = log_fetched(log, reader, most)
         for entry in log.quarantined_later(misfits)[-ROWS_OF_A_LOOK:] if log.misfits > misfits else ():
             self._errors.add(ErrorPlace.SOURCE, name, entry.reason, entry.text)
+        is_full = 0 < most <= fetched.rows.num_rows + len(fetched.quarantined)
+        self._full = {*self._full, name} if is_full and not fetched.ended else self._full - {name}
         if fetched.ended:
             self._ended.add(name)
         if fetched.problem:
