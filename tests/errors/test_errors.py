@@ -154,7 +154,7 @@ hint: write a condition on a column""",
 type clash: decimal(9,2) cannot be compared with string
   WHERE amount > '1,000,000'
         ^^^^^^^^^^^^^^^^^^^^
-hint: write the number without quotes""",
+hint: write 1000000, without quotes""",
     ),
     "missing file": (
         "%argus stream Fees fes.csv --batch 2",

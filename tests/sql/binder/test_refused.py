@@ -30,9 +30,9 @@ def test_refused_with_message_and_caret(dialect: str, sql: str, expected: str) -
         ("select amuont from (select a as amount from T) q", "did you mean amount?"),
         ("select a from T, U", "write T.a or U.a"),
         ("select zipdistanse(s, s) from T", "did you mean zipdistance?"),
-        ("select a from T where a = '1,000'", "write the number without quotes"),
-        ("select a from T where a = '1.5'", "write the number without quotes"),
-        ("select a from T where a in ('1.5')", "write the number without quotes"),
+        ("select a from T where a = '1,000'", "write 1.000 or 1000, without quotes"),
+        ("select a from T where a = '1.5'", "write 1.5, without quotes"),
+        ("select a from T where a in ('1.5')", "write 1.5, without quotes"),
         ("select a from T where s = AA", "if it is a text, write 'AA'"),
         ("select a from T where s in ('b', AA)", "if it is a text, write 'AA'"),
         (

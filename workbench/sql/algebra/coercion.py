@@ -7,7 +7,6 @@ date must be a date.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -18,6 +17,7 @@ from workbench.sql.algebra.constant_texts import number_of_text, typed_text, wit
 from workbench.sql.algebra.counted import counted_number, of_number, time_of_text
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.folding import constant_as, fold, parse_date, parse_instant
+from workbench.sql.algebra.hints import fields_hint, written_for
 from workbench.sql.algebra.types import (
     BINARY,
     BOOLEAN,
@@ -286,12 +286,13 @@ def _hint(expression: Expression, type_: DataType) -> str:
     if isinstance(expression, Constant) and isinstance(expression.value, str):
         if type_.temporal and parse_instant(expression.value) is not None:
             return f"it has an offset, and times here have none: TIMESTAMP WITH TIME ZONE '{expression.value}'"
+        if written := written_for(expression.value, type_):
+            return written if type_.temporal else f"{written}, without quotes"
         if type_.temporal:
             form = "dates are year-month-day, as in 2002-11-20" if type_.kind is Kind.DATE else _TIMES
             return f"{form}; TO_{type_.kind.upper()} reads other formats"
         if type_.numeric:
-            is_number = re.fullmatch(r"\s*[-+]?[\d.,]+\s*", expression.value)
-            return "write the number without quotes" if is_number else "a number is needed there"
+            return "a number is needed there"
     if isinstance(expression, Constant) and isinstance(expression.value, int) and type_.temporal:
         date = parse_date(str(expression.value), "yyyyMMdd")
         return f"write DATE '{date}'" if date else "write DATE '2002-11-20'; without quotes it is a subtraction"
@@ -305,7 +306,9 @@ def _hint(expression: Expression, type_: DataType) -> str:
         return _WRITTEN[type_.kind]
     if Kind.MAP in (expression.type.kind, type_.kind):
         return "m['k'] is a value of a map, and MAP('k', v) makes one"
-    if Kind.STRUCT in (expression.type.kind, type_.kind):
+    if expression.type.kind is Kind.STRUCT:
+        return fields_hint(expression.type)
+    if type_.kind is Kind.STRUCT:
         return "s.f is a field of a struct, and STRUCT(a AS x, b AS y) makes one"
     if expression.type.kind is Kind.ARRAY:
         return f"{AS_TEXT} makes a text of an array of texts, and x[0] is its first element"

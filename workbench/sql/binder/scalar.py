@@ -25,6 +25,7 @@ from workbench.sql.algebra.expressions import (
     columns,
     map_columns,
 )
+from workbench.sql.algebra.hints import on_a_clock
 from workbench.sql.algebra.types import BOOLEAN, COUNTED, DATE, INSTANT, DataType, Kind
 from workbench.sql.binder.aggregates.aggregation import Aggregation, in_one_order, is_aggregate, level_of
 from workbench.sql.binder.differences import refuse_different
@@ -64,6 +65,11 @@ _LABELS: dict[type[exp.Expr], str] = {
     exp.Kwarg: "a named argument", exp.AtTimeZone: "AT TIME ZONE", exp.Overlaps: "OVERLAPS", exp.Glob: "GLOB",
     exp.JSON: "JSON", exp.SimilarTo: "SIMILAR TO", exp.UnicodeString: "a text with Unicode escapes",
 }  # fmt: skip
+_WITH_OVER = (
+    *(exp.Rank, exp.DenseRank, exp.RowNumber, exp.Ntile, exp.PercentRank, exp.CumeDist),
+    *(exp.Lag, exp.Lead, exp.NthValue),
+)
+"""Functions that stand with OVER alone."""
 _HINTS: dict[type[exp.Expr], str] = {
     exp.Star: "* stands in a list of columns, and in COUNT(*)",
     exp.Tuple: "write the values one by one; comparisons of them with AND",
@@ -299,7 +305,7 @@ class ScalarBinder:
             filtered = "FILTER stands behind an aggregate, as in COUNT(*) FILTER (WHERE …)"
             raise self.source.error("FILTER behind what is no aggregate", node, filtered)
         hint = _HINTS.get(type(node))
-        if hint is None and isinstance(node, (exp.Rank, exp.DenseRank, exp.RowNumber, exp.Ntile)):
+        if hint is None and isinstance(node, _WITH_OVER):
             hint = f"it needs OVER, as in {self.called(node)}(…) OVER (ORDER BY amount DESC)"
         elif hint is None and isinstance(node, exp.Func):
             hint = usual_call(self.called(node), self.dialect)
@@ -390,7 +396,7 @@ class ScalarBinder:
                 (Kind.ARRAY, f"give it {AS_TEXT}"), (Kind.STRUCT, "give it a field, s.f"),
                 *((kind, AS_SECONDS) for kind in COUNTED),
                 (Kind.BINARY, "give it HEX(x)"), (Kind.MAP, "give it a value, m['k']"),
-                (INSTANT, "give it the time on a clock, CAST(t AS TIMESTAMP)"),
+                (INSTANT, f"give it the time on a clock, {on_a_clock(self.dialect)}"),
             ):  # fmt: skip
                 if any(kind in (argument.type, argument.type.kind) for argument in given):
                     raise self.source.error(f"function {user.name} is given {with_article(str(kind))}", node, instead)

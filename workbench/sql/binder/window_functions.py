@@ -16,7 +16,8 @@ from sqlglot import exp
 
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Expression
-from workbench.sql.algebra.types import INTEGER
+from workbench.sql.algebra.hints import written_for
+from workbench.sql.algebra.types import DATE, INTEGER
 from workbench.sql.binder.scope import Item, Scope
 from workbench.sql.functions.aggregates import expand
 from workbench.sql.functions.calls import call
@@ -132,7 +133,7 @@ def bind_part(b: ExpressionBinder, node: exp.Dot) -> Expression:
         part = part_of_window(b.bind(node.this), node.expression.name, b.keep)
         if part is not None:
             return part
-    hint = "parts are those of a struct; before a parenthesis a word may be missing, such as IN"
+    hint = written_for(node.sql(), DATE) or "parts are those of a struct; before a parenthesis IN may be missing"
     b.source.refuse("a part of a value, by a dot", node, hint)
 
 

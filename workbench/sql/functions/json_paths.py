@@ -25,12 +25,13 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from workbench.sql.algebra.expressions import Call, Constant, Expression
+from workbench.sql.algebra.hints import fields_hint
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, Kind
 from workbench.sql.functions.arrays.postgres import contains_all, is_array
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.declaration import COMPARED
 from workbench.sql.functions.json_values import FIRST, JSON_AT
-from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, refuse_elsewhere
+from workbench.sql.functions.reading import ExpressionBinder, hint_of_parts, reads, reads_call, refuse_elsewhere
 from workbench.sql.syntax.dialects import DATABASES, ONLY_POSTGRES
 
 _Step = str | int
@@ -93,7 +94,8 @@ def text(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """The text of what is at a path, ``j->>'a'``; in spark GET_JSON_OBJECT(j, '$.a')."""
     if not b.rules.json_arrows and isinstance(node, exp.JSONExtractScalar):
         if (called := b.source.called(node) or "->>").upper() not in ("GET_JSON_OBJECT", "JSON_TUPLE"):
-            b.source.refuse(f"{called.upper()} in {b.dialect}", node, "write GET_JSON_OBJECT(s, '$.a')")
+            hint = hint_of_parts(b, node) or "write GET_JSON_OBJECT(s, '$.a')"
+            b.source.refuse(f"{called.upper()} in {b.dialect}", node, hint)
         if not isinstance(node.expression, exp.JSONPath):
             b.source.refuse("a JSON path that is not constant", node)
         try:
@@ -251,7 +253,8 @@ def _place(b: ExpressionBinder, node: exp.Expr) -> _Place:
         return _below(b, node)
     read = b.bind(node.this if _is_jsonb(node) else node)
     if read.type.kind is not Kind.STRING:
-        raise b.source.error(f"JSON is a text here, not {read.type}", node, "a struct has fields, s.x")
+        hint = fields_hint(read.type) if read.type.kind is Kind.STRUCT else None
+        raise b.source.error(f"JSON is a text here, not {read.type}", node, hint)
     if isinstance(read, Call) and read.function == JSON_AT:
         return _Place(read.arguments[0], before=read.arguments[1])
     return _Place(read)

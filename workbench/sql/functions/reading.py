@@ -16,7 +16,8 @@ from sqlglot import exp
 
 from workbench.sql.algebra.coercion import TypeClash, as_string, is_null
 from workbench.sql.algebra.expressions import AggregateCall, Call, Expression
-from workbench.sql.algebra.types import BOOLEAN, DataType
+from workbench.sql.algebra.hints import fields_hint
+from workbench.sql.algebra.types import BOOLEAN, DataType, Kind
 from workbench.sql.dialect import Dialect
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import EVERYWHERE, Function
@@ -225,7 +226,16 @@ def refuse_elsewhere(
 ) -> None:
     """Refuse what may mean something else, or raises where it is NULL here, in all but some dialects."""
     if b.dialect not in dialects:
-        b.source.refuse(f"{what or b.called(node)} in {b.dialect}", node, hint)
+        b.source.refuse(f"{what or b.called(node)} in {b.dialect}", node, hint_of_parts(b, node) or hint)
+
+
+def hint_of_parts(b: ExpressionBinder, node: exp.Expr) -> str | None:
+    """How the parts are read of a struct or array that a refused function is given; ``None`` where it is given none."""
+    given = next((one for one in (node.args.get("this"), *node.expressions) if isinstance(one, exp.Column)), None)
+    type_ = None if given is None else b.bind(given).type
+    if type_ is not None and type_.kind is Kind.ARRAY:
+        return "it is an array, of which x[0] is an element, in postgres and duckdb x[1]"
+    return fields_hint(type_) if type_ is not None and type_.kind is Kind.STRUCT else None
 
 
 def unwrapped(node: exp.Expr) -> exp.Expr:

@@ -111,7 +111,15 @@ def _word(statement: Sequence[Token], at: int) -> str | None:
     return statement[at].text.upper() if 0 <= at < len(statement) else None
 
 
-_FORMS: tuple[Callable[[Sequence[Token], int], str | None], ...] = (
+def _pivot_without_list(statement: Sequence[Token], at: int) -> str | None:
+    """``PIVOT (SUM(x) FOR k)``."""
+    words = [token.text.upper() for token in statement[:at]]
+    if "PIVOT" in words and words[-1:] == ["FOR"]:
+        return f"list the values, as in FOR {statement[at].text} IN ('a', 'b')"
+    return None
+
+
+_FORMS: tuple[Callable[[Sequence[Token], int], str | None], ...] = (_pivot_without_list,
     _top, _decimal_comma, _bare_interval, _named_query, _closed_too_often, _arrow, _sign, _between, _bare_pattern,
     _compared_case,
 )  # fmt: skip

@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from workbench.sql.algebra.coercion import TypeClash, as_exactly, coerce, is_null, refuse_maps, unify
 from workbench.sql.algebra.expressions import VARIABLE, Call, Constant, Expression
+from workbench.sql.algebra.hints import fields_hint
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, DataType, Kind, array_of, common_type
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import COMPARED, Arguments, TypeRule, each, function
@@ -50,6 +51,7 @@ def element_of(array: Expression) -> DataType:
     """
     if array.type.element is None or array.type.kind is not Kind.ARRAY:
         hint = "MAP_ENTRIES(m), MAP_KEYS(m) and MAP_VALUES(m) are arrays" if array.type.kind is Kind.MAP else None
+        hint = fields_hint(array.type) if array.type.kind is Kind.STRUCT else hint
         hint = hint or "SPLIT(s, ',') makes an array of a text, and ARRAY(a, b) of values"
         raise TypeClash(f"an array is needed, not {array.type}", array, hint)
     return array.type.element

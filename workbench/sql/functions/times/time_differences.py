@@ -15,6 +15,7 @@ from sqlglot import exp
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.counted import counted_number
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
+from workbench.sql.algebra.hints import on_a_clock
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, INTERVAL, MONTHS, STRING, TIMESTAMP, Kind, decimal
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, reads_name, unwrapped
@@ -141,7 +142,7 @@ def moment_of(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """
     time = coercion.as_time(b.bind(node))
     if time.type not in (DATE, TIMESTAMP):
-        b.source.refuse(f"a stretch of {time.type}", node, "it is one of dates and times: CAST(x AS TIMESTAMP)")
+        b.source.refuse(f"a stretch of {time.type}", node, f"it is one of dates and times: {on_a_clock(b.dialect)}")
     return cast(time, TIMESTAMP)
 
 

@@ -1,0 +1,95 @@
+"""Hints say what to write: fields of structs, OVER, and dates, numbers and intervals that are written as people do."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from workbench.arrow.types import to_column_type
+from workbench.errors import SqlError
+from workbench.sql.algebra.types import DATE, DOUBLE, INSTANT, INTEGER, STRING, TIMESTAMP
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.schema import Schema
+
+STRUCT, STRUCTS = to_column_type("struct<no:string,kg:double>"), to_column_type("array<struct<hub:string>>")
+SCHEMA = Schema(
+    {
+        "T": (
+            *(("n", INTEGER), ("x", DOUBLE), ("s", STRING), ("d", DATE), ("t", TIMESTAMP), ("at", INSTANT)),
+            *(("p", STRUCT), ("l", STRUCTS)),
+        )
+    }
+)
+FIELDS = "it is a struct, of which s.no is a field; there are no, kg"
+OF_STRUCTS = {
+    "spark": (
+        *("p->>'no'", "p->'no'", "JSON_VALUE(p, '$.no')", "GET_JSON_OBJECT(p, '$.no')", "JSON_EXTRACT(p, '$.no')"),
+        *("JSON_OBJECT_KEYS(p)", "FROM_JSON(p, 'no string')", "EXPLODE(p)", "SIZE(p)", "UPPER(p)", "CAST(p AS STRING)"),
+        *("p LIKE 'a%'", "TO_DATE(p)"),
+    ),
+    "duckdb": ("p->>'no'", "p->'no'", "JSON_EXTRACT_STRING(p, '$.no')", "JSON_VALUE(p, '$.no')", "UNNEST(p)", "LEN(p)"),
+    "postgres": ("p->>'no'", "p->'no'", "JSONB_EXTRACT_PATH_TEXT(p, 'no')", "UNNEST(p)", "UPPER(p)"),
+}
+WITH_OVER = (
+    *("LAG(n)", "LEAD(n)", "NTH_VALUE(n, 2)", "NTILE(4)"),
+    *("RANK()", "DENSE_RANK()", "ROW_NUMBER()", "PERCENT_RANK()", "CUME_DIST()"),
+)
+WRITTEN = {
+    "d > '31.12.2025'": "write '2025-12-31'",
+    "d = '3/4/2026'": "write '2026-03-04' or '2026-04-03'",
+    "d = '12/31/2025'": "write '2025-12-31'",
+    "d IN ('2025-12-31', '5 Jan 2026')": "write '2026-01-05'",
+    "d < 'Jan 5, 2026'": "write '2026-01-05'",
+    "d BETWEEN '1.1.2025' AND '2025-02-01'": "write '2025-01-01'",
+    "d > 31.12.2025": "write '2025-12-31'",
+    "t > '31.12.2025 9:05'": "write '2025-12-31 09:05'",
+    "at > '31.12.2025, 10:00:30'": "write '2025-12-31 10:00:30'",
+    "d > '1 day'": "write INTERVAL '1' DAY",
+    "t > '2 hours'": "write INTERVAL '2' HOUR",
+    "x > '1,50'": "write 1.50, without quotes",
+    "x = '1.234,5'": "write 1234.5, without quotes",
+    "n = '1,500'": "write 1.500 or 1500, without quotes",
+    "n > '1 000'": "write 1000, without quotes",
+    "x > '10 %'": "write 10, without quotes",
+    "x > 'viel'": "a number is needed there",
+    "d = '31.02.2025'": "dates are year-month-day, as in 2002-11-20; TO_DATE reads other formats",
+}
+
+
+def hint_of(sql: str, dialect: str = "spark") -> str | None:
+    with pytest.raises(SqlError) as caught:
+        bind(sql, dialect, SCHEMA)
+    return caught.value.hint
+
+
+@pytest.mark.parametrize(("dialect", "call"), [(name, call) for name, calls in OF_STRUCTS.items() for call in calls])
+def test_a_call_that_is_given_a_struct_names_its_fields(dialect: str, call: str) -> None:
+    assert hint_of(f"SELECT {call} FROM T", dialect) == FIELDS
+
+
+@pytest.mark.parametrize(("dialect", "call"), [*itertools.product(OF_STRUCTS, WITH_OVER)])
+def test_a_call_that_lacks_over_says_so(dialect: str, call: str) -> None:
+    name = call.partition("(")[0]
+    assert hint_of(f"SELECT {call} FROM T", dialect) == f"it needs OVER, as in {name}(…) OVER (ORDER BY amount DESC)"
+
+
+@pytest.mark.parametrize(("condition", "hint"), [*WRITTEN.items()])
+def test_a_value_that_is_written_as_people_do_is_written_as_sql_does(condition: str, hint: str) -> None:
+    assert hint_of(f"SELECT n FROM T WHERE {condition}") == hint
+
+
+@pytest.mark.parametrize("dialect", OF_STRUCTS)
+def test_what_is_hinted_of_an_instant_is_accepted(dialect: str) -> None:
+    sql = "SELECT TIME_BUCKET_GAPFILL(INTERVAL '1' HOUR, {}) AS hour, COUNT(*) AS n FROM T GROUP BY hour"
+    hint = hint_of(sql.format("at"), dialect)
+    assert hint is not None
+    bind(
+        sql.format(hint.rpartition(": ")[2].replace("x", "at")),
+        dialect,
+        Schema(SCHEMA.streams, timezone="Europe/Berlin"),
+    )
+
+
+def test_a_pivot_without_a_list_says_so() -> None:
+    assert hint_of("SELECT * FROM T PIVOT (SUM(x) FOR s)") == "list the values, as in FOR s IN ('a', 'b')"
