@@ -28,7 +28,7 @@ SCHEMA = Schema({"T": (("a", INTEGER), ("s", struct_of([("x", INTEGER), ("i", _I
         ("spark", "select greatest(s, s) from T", "structs have no order", "take a field, s.f"),
         ("spark", "select s = struct(a as x) from T", "cannot be compared with struct<x:integer>", "the same names"),
         ("spark", "select array_contains(items, items[0]) from T", "an element of type struct is not compared", None),
-        ("spark", "select cast(s as string) from T", "cannot be cast to string", "s.f is a field"),
+        ("spark", "select cast(s as string) from T", "cannot be cast to string", "s.x is a field"),
         ("spark", "select struct(a, a as A) from T", "two fields of one name: a, a", "a name of its own"),
         ("spark", "select struct() from T", "a struct without fields", "STRUCT(a AS x, b AS y)"),
         ("duckdb", "select struct_pack(a) from T", "a field of a struct has a name", "{'x': a}"),
