@@ -24,7 +24,7 @@ class StreamAsOf:
         lag: seconds for which the first of these has waited.
         late, quarantined, left_out: rows that came too late, that do not fit, and that were shed.
         problem: why its source cannot be read; "" where it can.
-        more: whether its source may have more rows, which nobody has asked for.
+        more: whether its source may have more rows, for which it was not asked.
     """
 
     name: str

@@ -22,7 +22,7 @@ _POINT_GROUPS = re.compile(r"[-+]?\d{1,3}(\.\d{3}){2,}")
 
 
 def written_for(text: str, type_: DataType) -> str | None:
-    """What to write in the place of a constant text where a value of a type is needed; ``None`` where nobody knows.
+    """What to write in the place of a constant text where a value of a type is needed; ``None`` where it is unknown.
 
     Example:
         >>> from workbench.sql.algebra.types import DATE, DOUBLE

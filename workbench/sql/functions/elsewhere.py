@@ -61,7 +61,7 @@ _SAME: tuple[tuple[str, _Forms], ...] = (
      {"spark": "GET_JSON_OBJECT(s, '$.a')", "duckdb": "s ->> '$.a'", "postgres": "s ->> 'a'"}),
     ("str_split string_split splitbychar textsplit",
      {"spark": "SPLIT(s, ',')", "duckdb": "STRING_SPLIT(s, ',')", "postgres": "STRING_TO_ARRAY(s, ',')"}),
-    ("unnest", {"spark": "EXPLODE(ARRAY(a, b))"}),
+    ("unnest", {"spark": "EXPLODE(ARRAY(x, y))"}),
     ("regexp_split_to_table", {"spark": "EXPLODE(SPLIT(s, ','))", "duckdb": "UNNEST(STRING_SPLIT(s, ','))"}),
     ("list_contains list_has array_has has",
      {"spark": "ARRAY_CONTAINS(SPLIT(s, ','), 'a')", "duckdb": "LIST_CONTAINS(STRING_SPLIT(s, ','), 'a')"}),

@@ -18,10 +18,10 @@ from workbench.streams.files.json_values import (
     ENVELOPE,
     JsonRecord,
     WrittenFloat,
-    as_time,
     field_of,
     is_as_text,
     text_of,
+    time_field,
     with_schema_part,
 )
 from workbench.streams.files.undeclared import with_guesses
@@ -151,7 +151,7 @@ def _with_times(column: pa.Field, values: Sequence[object], path: str, notes: li
     if found.type not in (DATE, TIMESTAMP) or read(texts, found)[1] is not None:
         return column
     notes.append(f"{path}: texts, read as {found.why}")
-    return as_time(column, found.type, found.form)
+    return time_field(column, found.type, found.form)
 
 
 def _texts(values: Sequence[object]) -> pa.Array:

@@ -132,7 +132,7 @@ def field_of(name: str, type_: pa.DataType) -> pa.Field:
     return pa.field(name, pa.string(), metadata=_AS_TEXT) if is_unknown else pa.field(name, type_)
 
 
-def as_time(field: pa.Field, type_: DataType, form: str) -> pa.Field:
+def time_field(field: pa.Field, type_: DataType, form: str) -> pa.Field:
     """A field of texts within others that are read as dates or times, which JSON has not.
 
     Args:
