@@ -14,6 +14,7 @@ import pytest
 
 from workbench.errors import StreamError
 from workbench.streams.files import csv_source
+from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.guessing import guess
 from workbench.streams.ingest import ingest
 from workbench.streams.log import StreamLog
@@ -31,6 +32,15 @@ def rows_of(log: StreamLog) -> list[dict[str, Any]]:
 
 def quarantined_of(log: StreamLog) -> list[tuple[int, str, str]]:
     return [(entry.line, entry.text, entry.reason) for entry in log.quarantined]
+
+
+def test_a_file_in_utf_16_that_is_declared_otherwise_says_so(tmp_path: Path) -> None:
+    source = tmp_path / "in.csv"
+    source.write_bytes("name;fee\nMüller;1\nÖtzi;2\n".encode("utf-16"))
+    with pytest.raises(StreamError) as caught:
+        ingest("t", source, tmp_path / "log", options=CsvOptions(encoding="utf-8"))
+    assert caught.value.hint == "its texts are in UTF-16: leave --encoding out"
+    assert ingest("t", source, tmp_path / "log").rows == 2
 
 
 def test_types_are_guessed_from_the_values(tmp_path: Path) -> None:

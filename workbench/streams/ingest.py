@@ -320,7 +320,8 @@ def _some_fit(
         hint = f"say what the columns are: {_declare(column, 'string')}"
         hint = "--sep says what separates values" if "fields instead" in message else hint
         encoding = "--encoding cp1252, or what it is, says how its texts are written"
-        raise StreamError(message, hint=encoding if "not UTF-8" in message else hint)
+        hint = encoding if "not UTF-8" in message else hint
+        raise StreamError(message, hint="its texts are in UTF-16: leave --encoding out" if "\0" in first.text else hint)
 
 
 def _declare(column: str, type_: str) -> str:

@@ -17,13 +17,14 @@ from workbench.notebook.session import Session
     ("line", "said"),
     [
         ("Orders {}", "placed: texts, read as times, in UTC; --type placed=string keeps them"),
-        ("Orders {} --time placed", "id integer, placed timestamp"),
+        ("Orders {} --time placed", "id integer, placed timestamp, ms integer"),
+        ('Orders {} --type "ms=timestamp ms"', "id      integer"),
     ],
 )
 def test_what_is_noted_of_json_lines_is_shown(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str, said: str
 ) -> None:
-    rows = [{"id": place, "placed": f"2026-03-0{place}T10:00:00Z"} for place in (1, 2, 3)]
+    rows = [{"id": place, "placed": f"2026-03-0{place}T10:00:00Z", "ms": 1_767_592_816_000} for place in (1, 2, 3)]
     (tmp_path / "orders.jsonl").write_text("\n".join(map(json.dumps, rows)))
     with Session(InProcess()) as session:
         add.add_stream.run(

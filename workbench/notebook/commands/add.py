@@ -277,7 +277,8 @@ def described_columns(stream: Stream) -> str:
         columns = textwrap.fill(", ".join(f"{name} {type_}" for name, type_ in stream.columns), 110)
         return "\n".join([columns, *stream.notes])
     cells = [("column", "type", "why", "first values")]
-    said = "declared" if any(not guess.declared for guess in guesses.values()) else ""  # a DataFrame has its own types
+    are_texts = any(guess.first and not guess.declared for guess in guesses.values())
+    said = "declared" if are_texts else ""  # a DataFrame, and JSON, have types of their own
     for name, type_ in stream.columns:
         guess = guesses.get(name)
         why, first = (guess.why, ", ".join(guess.first)) if guess is not None else (said, "")
