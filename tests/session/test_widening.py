@@ -576,3 +576,25 @@ def test_a_table_with_a_key(in_process: InProcess, tmp_path: Path) -> None:
         assert told.taken == 1 and "a later row of its key" in told.left[0]
         session.update_table("Z", [{"k": "5", "n": 5.5}])
         assert answers(session, ["q"]) == {"q": [("0", 0.0), ("1", 9.0), ("3", 3.5), ("4", 4.0), ("5", 5.5)]}
+
+
+def test_times_within_structs_of_rows_that_waited(in_process: InProcess, tmp_path: Path) -> None:
+    """They are read as those of the rows before, and texts stay texts."""
+    days = ["31.12.2025", "01.01.2026", "02.01.2026"]
+    rows = [
+        json.dumps({"v": v, "s": {"days": [day], "text": text}})
+        for v, day, text in zip((1, 2, 2.5), days, ("x", "x", days[-1]), strict=True)
+    ]
+    (tmp_path / "1.jsonl").write_text("\n".join(rows[:2]))
+    with Session(in_process) as session:
+        session.add_stream("t", str(tmp_path / "*.jsonl"))
+        session.run(10)
+        (tmp_path / "2.jsonl").write_text(rows[2])
+        session.run(10)
+        found = session.register("SELECT v, s.days[0] AS day, s.text FROM t", name="q")
+        assert len(found.result()) == 2
+        session.widen_column("t", "v", "double")
+        session.run(10)
+        assert sorted(map(tuple, found.result().astype(str).to_numpy())) == [
+            *(("1.0", "2025-12-31", "x"), ("2.0", "2026-01-01", "x"), ("2.5", "2026-01-02", days[-1])),
+        ]

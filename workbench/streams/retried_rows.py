@@ -20,7 +20,7 @@ from workbench.streams.corrections.current_rows import CurrentRows
 from workbench.streams.corrections.declared import DEBEZIUM_CHANGE, EVENT, TRANSACTION
 from workbench.streams.drift import drifts_of, members_of
 from workbench.streams.files.json_records import rows_of
-from workbench.streams.files.json_schema import schema_of
+from workbench.streams.files.json_schema import schema_of, with_times_of
 from workbench.streams.files.json_values import as_texts
 from workbench.streams.ingest import quarantined_rows
 from workbench.streams.live.take_in import fit_chunk
@@ -129,7 +129,9 @@ def _fitting(
     assert log.tail is not None
     records = [(at, one.record, members_of(one.record)) for at, one in enumerate(some)]
     types = dict(log.source_columns) | ({} if log.corrections is None else log.corrections.asked)
-    chunk = rows_of(records, as_texts(schema_of([record for *_, record in records]), types))
+    members = [record for *_, record in records]
+    schema = as_texts(schema_of(members), types)
+    chunk = rows_of(records, with_times_of(members, schema, types))
     (rows, places, quarantined), found = fit_chunk(log, chunk, {})
     reasons = {entry.line: entry.reason for entry in (*chunk.quarantined, *quarantined)}
     if current is not None:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from workbench.arrow.compatible import widest_type
 from workbench.sql.algebra.column_names import stored_name
-from workbench.sql.algebra.types import DATE, MAX_PRECISION, TIMESTAMP
+from workbench.sql.algebra.types import DATE, MAX_PRECISION, TIMESTAMP, DataType
 from workbench.streams.drift import shown_type
 from workbench.streams.files.connect_schema import is_schema_part
 from workbench.streams.files.envelopes import FLAT_MARKS
@@ -134,17 +134,49 @@ def said_of_undeclared(notes: Iterable[str], declared: Container[str]) -> tuple[
     return tuple(note for name, note in columns if name not in declared and name.partition(".")[0] not in declared)
 
 
-def _with_times(column: pa.Field, values: Sequence[object], path: str, notes: list[str]) -> pa.Field:
-    """A field in which texts are dates and times where all of some values are such; ``notes`` says of which."""
+def with_times_of(records: Sequence[JsonRecord], schema: pa.Schema, types: Mapping[str, DataType]) -> pa.Schema:
+    """The columns of records, in which texts within structs and arrays are read as the times that a stream has there.
+
+    Args:
+        records: of the stream.
+        schema: of their columns.
+        types: of the stream's columns, by their stored names.
+    """
+    fields = []
+    for column in schema:
+        type_ = types.get(stored_name(column.name))
+        is_nested = type_ is not None and pa.types.is_nested(column.type)
+        values = [record.get(column.name) for record in records] if is_nested else []
+        fields.append(_with_times(column, values, column.name, [], type_) if is_nested else column)
+    return pa.schema(fields, schema.metadata)
+
+
+def _with_times(
+    column: pa.Field, values: Sequence[object], path: str, notes: list[str], wanted: DataType | None = None
+) -> pa.Field:
+    """A field in which texts are dates and times where all of some values are such.
+
+    Args:
+        column: the field.
+        values: of it.
+        path: where it is.
+        notes: says of which texts that is so.
+        wanted: the type that its values come to; ``None``: that is open.
+    """
     is_, type_ = pa.types, column.type
+    parts = {} if wanted is None else dict(wanted.fields)
     if is_.is_struct(type_):
         members = [value for value in values if isinstance(value, Mapping)]
-        within = [_with_times(f, [m.get(f.name) for m in members], f"{path}.{f.name}", notes) for f in type_]
+        within = [
+            _with_times(f, [m.get(f.name) for m in members], f"{path}.{f.name}", notes, parts.get(stored_name(f.name)))
+            for f in type_
+        ]
         return column.with_type(pa.struct(within))
     if is_.is_list(type_):
         elements = [one for value in values if isinstance(value, list) for one in value]
-        return column.with_type(pa.list_(_with_times(type_.value_field, elements, path, notes)))
-    if not is_.is_string(type_) or is_as_text(column):
+        element = None if wanted is None else wanted.element
+        return column.with_type(pa.list_(_with_times(type_.value_field, elements, path, notes, element)))
+    if not is_.is_string(type_) or is_as_text(column) or (wanted is not None and not wanted.temporal):
         return column
     texts = _texts(values)
     found = guess(path, texts)
