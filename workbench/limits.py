@@ -61,6 +61,8 @@ class Limits:
         runs_per_merge: of about one size in a relation, which are then merged to one.
         runs_merged_later: a relation merges up to as many runs later, less one; with the same number for all of them,
             all would merge in the same batches.
+        rows_kept_open: rows of a state at most whose groups a process keeps as one table (``open_groups``).
+        runs_kept_open: of such a state for each run that another relation keeps, since none is read.
         percent_expired: of a segment at least; it is read and written again for no fewer rows.
         batches_of_changes: rows that have left a window are kept as long, to answer what the latest batches changed.
         states_kept: states after earlier batches, at most, to which a session goes back without running batches again.
@@ -132,6 +134,8 @@ class Limits:
     bytes_merged_in_process: int = 512_000_000
     runs_per_merge: int = 5
     runs_merged_later: int = 4
+    rows_kept_open: int = 16_384
+    runs_kept_open: int = 4
     percent_expired: int = 50
     batches_of_changes: int = 4
     states_kept: int = 16

@@ -24,7 +24,7 @@ MOST = 10**9
 CHOICES = (
     "values_evaluated_in_process", "rows_filtered_in_process", "rows_found_in_process", "rows_scanned_in_process",
     "rows_stepped_in_process", "rows_merged_in_process", "rows_per_task", "rows_grouped_together",
-    "rows_hydrated_in_process", "rows_logged_in_process", "rows_checked_in_process",
+    "rows_hydrated_in_process", "rows_logged_in_process", "rows_checked_in_process", "rows_kept_open",
 )  # fmt: skip
 """Limits of numbers of rows or pairs: up to it one way, beyond it another."""
 MERGED_SOON = {"runs_per_merge": 2, "runs_merged_later": 1}

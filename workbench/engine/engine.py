@@ -22,6 +22,7 @@ from workbench.engine.event_time import EventTimeClock
 from workbench.engine.hydration import Hydration
 from workbench.engine.incremental_step import IncrementalStep
 from workbench.engine.merging import with_merged_runs
+from workbench.engine.operators.grouped.open_groups import OPEN_GROUPS
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.looked_up import LookedUp
 from workbench.engine.physical.planner import plan_trees
@@ -340,7 +341,8 @@ class Engine:
         """End its threads and views; files stay."""
         self._pool.shutdown()
         PACKING.end(str(self.folder))
-        IN_MEMORY.forget(str(self.folder))
+        for kept in (IN_MEMORY, OPEN_GROUPS):
+            kept.forget(str(self.folder))
         SESSION_LIMITS.forget(str(self.folder))
         self.runner.forget()
         self.state = EngineState()

@@ -72,8 +72,8 @@ def empty_tree(jobs: JobRunner, plan: TreePlan, folder: Path) -> Tree:
     merge = None if plan.monotone else Merge("rows", partial(_consolidated, plan), tuple(plan.stored))
     state: Relation | None = None
     if isinstance(plan, AggregatePlan):
-        layout = Layout(plan.grouped.state_columns)
-        merge_state = Merge("state", partial(merged_state, plan.grouped), tuple(plan.grouped.keys))
+        layout, keys = Layout(plan.grouped.state_columns), tuple(plan.grouped.keys)
+        merge_state = Merge("state", partial(merged_state, plan.grouped), keys, not plan.grouped.counted)
         state = Relation(jobs, layout, folder, merge=merge_state)
     elif isinstance(plan, RecursionPlan):
         merge_state = Merge("state", _added_up, tuple(plan.steps.columns))

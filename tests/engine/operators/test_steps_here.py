@@ -7,14 +7,15 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import cast
 
 import pyarrow as pa
 import pytest
 
 from workbench import Session
-from workbench.engine.operators.filter_and_write import Answer
+from workbench.engine.operators.filter_and_write import Answer, FilterAndWrite, WrittenRows
 from workbench.engine.operators.runner import Runner
-from workbench.engine.spark.arrow_tasks import ArrowBatches, TakesTooLong, go_on, task_attempt
+from workbench.engine.spark.arrow_tasks import ArrowBatches, TakesTooLong, attempt_here, go_on, task_attempt
 from workbench.engine.spark.failures import translate_errors
 from workbench.engine.spark.in_process import InProcess
 from workbench.engine.spark.interrupts import Cancelled, Interrupted, Interrupts
@@ -23,7 +24,7 @@ from workbench.engine.spark.jobs import Job, StepJob
 from workbench.errors import EngineError
 from workbench.limits import Limits
 
-ANSWER = json.dumps(vars(Answer("G", [], [], 3, [], [], 0.0, {})))
+ANSWER = Answer("G", [], [], 3, [], [], 0.0, {})
 
 
 class Workers(InProcess):
@@ -36,17 +37,25 @@ class Workers(InProcess):
 
     def run(self, jobs: list[Job], expected: list[float], sent: Mapping[str, str]) -> list[str]:  # type: ignore[override]
         self.jobs += len(jobs)
-        return [json.dumps(json.loads(ANSWER) | {"token": json.loads(sent[INPUT])["token"]}) for _ in jobs]
+        return [json.dumps(vars(ANSWER) | {"token": json.loads(sent[INPUT])["token"]}) for _ in jobs]
+
+
+class Write:
+    """In the place of filter-and-write."""
+
+    def write(self, batches: ArrowBatches) -> Answer:
+        for _ in batches:
+            go_on()
+        return ANSWER
 
 
 def answering(task: int) -> ArrowBatches:
-    yield pa.RecordBatch.from_pydict({"answer": [ANSWER]})
+    return iter([])
 
 
 def endless(task: int) -> ArrowBatches:
     while True:
-        go_on()
-        yield pa.RecordBatch.from_pydict({"answer": [ANSWER]})
+        yield pa.RecordBatch.from_pydict({})
 
 
 def large(task: int) -> ArrowBatches:
@@ -62,7 +71,11 @@ def unread(task: int) -> ArrowBatches:
 
 
 def job(step: Callable[[int], ArrowBatches], tasks: int = 1, calls: bool = False) -> StepJob:
-    return StepJob(step, tasks, Path("unused"), calls)
+    return StepJob(written(step), tasks, Path("unused"), calls)
+
+
+def written(step: Callable[[int], ArrowBatches]) -> WrittenRows:
+    return WrittenRows(step, cast(FilterAndWrite, Write()))
 
 
 @pytest.fixture
@@ -121,8 +134,8 @@ def test_rows_and_bytes_are_few(workers: Workers, tmp_path: Path) -> None:
 
 def test_a_step_takes_the_time_that_it_has() -> None:
     started = time.thread_time()
-    with pytest.raises(TakesTooLong):
-        job(endless).run_here(0.02)
+    with pytest.raises(TakesTooLong), attempt_here(0.02):
+        written(endless).answer(0)
     assert 0.02 <= time.thread_time() - started < 1
     assert task_attempt() == -1  # the thread runs no task any more
 

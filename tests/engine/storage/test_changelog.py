@@ -63,12 +63,12 @@ def test_the_files_of_a_session_do_not_grow_with_its_batches(spark: SparkSession
     rows = pa.table({"id": range(500), "g": [i % 4 for i in range(500)], "d": [i // 10 for i in range(500)]})
     limits = Limits(states_kept=2)  # each kept state has files of its own
     with Session(spark, tmp_path / "s", limits=limits) as session:
-        session.add_stream("t", rows, history=50, batch=10, time="d")
+        session.add_stream("t", rows, history=50, batch=5, time="d")
         session.register("SELECT g, COUNT(*) AS n FROM t GROUP BY g", "groups", results=results)
         session.register("SELECT id FROM t WHERE d > now() - 3", "window", results=results)
         files = []
         for _ in range(2):
-            session.run(14)
+            session.run(36)
             state = session.path / "state"
             files.append(sum(1 for file in state.rglob("*") if file.is_file()))
         assert files[1] <= files[0] + 8
@@ -80,7 +80,7 @@ def test_the_files_of_a_session_do_not_grow_with_its_batches(spark: SparkSession
         left = {key if isinstance(key, tuple) else (key,) for key, weight in summed.items() if weight}
         assert left == set(answers[name].itertuples(index=False, name=None))
         assert set(summed) <= {0, 1}
-        assert set(told["batch"]) == set(range(29))
+        assert set(told["batch"]) == set(range(73))
 
 
 def test_queries_that_come_and_go_leave_nothing(spark: SparkSession) -> None:

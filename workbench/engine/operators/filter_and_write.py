@@ -121,7 +121,7 @@ class FilterAndWrite:
         yield pa.RecordBatch.from_pydict({"answer": [json.dumps(vars(self.write(batches)))]})
 
     def write(self, batches: ArrowBatches) -> Answer:
-        """Write some rows, in whatever process."""
+        """Write some rows, in whatever process: its report, which needs no text where this process reads it."""
         begun = time.perf_counter()
         grouped, columns, words = self.grouped, (*self.kept, BATCH, WEIGHT), len(self.grouped.always)
         number = None if self.job_input is None else self.job_input.read().batch
@@ -142,17 +142,17 @@ class FilterAndWrite:
                     batch = batch.append_column(name, value.values(batch))
                 bits = grouped.lineage(batch, learnt)
             lineages, which, occurrences = patterns(bits)
-            leaving = _weights(batch) < 0
             combined = grouped.combined(lineages)
             # Every row that a node has counts for it, also where only nodes below it keep the row.
             counts += _counted(lineages, combined, occurrences)
-            removed += _counted(lineages, combined, np.bincount(which[leaving], minlength=len(lineages)))
+            if (leaving := _weights(batch) < 0).any():
+                removed += _counted(lineages, combined, np.bincount(which[leaving], minlength=len(lineages)))
             good = np.asarray((lineages & grouped.keep).any(axis=1) | combined.any(axis=1))
             if not good.any():
                 continue
-            keep = good[which]
             values = batch.select(columns)
-            if not keep.all():
+            if not good.all():
+                keep = good[which]
                 values, bits = values.filter(pa.array(keep)), bits[keep]
             names = [*columns, *map(word_column, range(words))]
             writer.add(pa.RecordBatch.from_arrays([*values.columns, *word_arrays(bits)], names=names))
@@ -170,6 +170,27 @@ class FilterAndWrite:
             {} if self.learnt is None else learnt.kept,
             state.too_much,
         )
+
+
+@dataclass(frozen=True)
+class WrittenRows:
+    """The step of a tree's job that needs nothing of the JVM: a root's rows, written.
+
+    Attributes:
+        rows: those of a task, by its number.
+        write: writes them.
+    """
+
+    rows: Callable[[int], ArrowBatches]
+    write: FilterAndWrite
+
+    def __call__(self, task: int) -> ArrowBatches:
+        """The answer of a task, for another process."""
+        return self.write(self.rows(task))
+
+    def answer(self, task: int) -> Answer:
+        """The answer of a task that this process runs."""
+        return self.write.write(self.rows(task))
 
 
 def _cancelled(batches: ArrowBatches, together: int) -> ArrowBatches:
@@ -200,40 +221,44 @@ def _counted(lineages: Bits, combined: Mask, occurrences: Positions) -> Position
     return np.concatenate([count_bits(lineages, occurrences), occurrences @ combined])
 
 
-def by_tree(texts: Sequence[str], token: str = "") -> dict[str, list[Answer]]:
+def by_tree(texts: Sequence[str], token: str) -> dict[str, list[Answer]]:
     """What the tasks of some jobs answered, by the trees.
 
     Args:
         texts: the answers.
-        token: of the job; "" for what this process has run by itself.
+        token: of the job.
 
     Raises:
         EngineError: a task has read the input of another job.
-        TooMuchWork: an operator gave up.
     """
     of_tree: dict[str, list[Answer]] = {}
     for text in texts:
         answer = Answer(**json.loads(text))
         checked_token(answer.token, token, answer.tree)
-        if answer.too_much is not None:
-            raise TooMuchWork(*answer.too_much)
         of_tree.setdefault(answer.tree, []).append(answer)
     return of_tree
 
 
 def delta_of(answers: Sequence[Answer]) -> Delta:
-    """The change of a tree whose rows some tasks wrote."""
-    counts = np.sum([answer.counts for answer in answers], axis=0)
-    removed = np.sum([answer.removed for answer in answers], axis=0)
+    """The change of a tree whose rows some tasks wrote.
+
+    Raises:
+        TooMuchWork: the operator gave up.
+    """
+    for answer in answers:
+        if answer.too_much is not None:
+            raise TooMuchWork(*answer.too_much)
+    every = [answer.counts for answer in answers], [answer.removed for answer in answers]
+    counts, removed = (tuple(map(sum, zip(*of_tasks, strict=True))) for of_tasks in every)
     tests = dict[str, CountedTest]()
     for label, numbers in (item for answer in answers for item in answer.tests.items()):
         tests[label] = tests.get(label, CountedTest()) + CountedTest(*numbers)
     return Delta(
         segments_of(segment for answer in answers for segment in answer.segments),
         sum(answer.rows_in for answer in answers),
-        tuple(counts.tolist()),
+        counts,
         segments_of(segment for answer in answers for segment in answer.state_segments),
         max(answer.seconds for answer in answers),
-        tuple(removed.tolist()),
+        removed,
         tests,
     )

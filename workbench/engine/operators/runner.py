@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.operators.filter_and_write import (
     FilterAndWrite,
+    WrittenRows,
     by_tree,
     delta_of,
     filter_and_write_job,
@@ -22,7 +23,7 @@ from workbench.engine.operators.too_much_work import TooMuchWork
 from workbench.engine.physical.plans import AggregatePlan, RecursionPlan, TreePlan
 from workbench.engine.physical.row_inputs import over_rows
 from workbench.engine.physical.stored.calls import Functions
-from workbench.engine.spark.arrow_tasks import ArrowBatches, TakesTooLong, map_rows, run_tasks
+from workbench.engine.spark.arrow_tasks import ArrowBatches, TakesTooLong, attempt_here, map_rows, run_tasks
 from workbench.engine.spark.failures import StepError
 from workbench.engine.spark.interrupts import Cancelled
 from workbench.engine.spark.job_properties import DESCRIPTION, INPUT, SHARED, first_texts
@@ -211,13 +212,13 @@ class Runner:
         """
         if where or evaluated(plan):
             return self._job_of_rows(run_tasks(self.spark, tasks, step, schema), plan, where)
-        write = self.filter_and_write(plan)
-        return self.step_job(lambda task: write(step(task)), tasks, plan, calls)
+        return self.step_job(step, tasks, plan, calls)
 
-    def step_job(self, step: Callable[[int], ArrowBatches], tasks: int, plan: TreePlan, calls: bool = False) -> StepJob:
-        """The job of a step that ends with ``FilterAndWrite``, which needs nothing of the JVM; see ``task_job``."""
+    def step_job(self, rows: Callable[[int], ArrowBatches], tasks: int, plan: TreePlan, calls: bool = False) -> StepJob:
+        """The job of a step that needs nothing of the JVM: it gives a root's rows, which are written; see
+        ``task_job``."""
         calls = calls or bool(plan.filter.filter.calls)
-        return StepJob(step, tasks, self.folder(plan.name), calls)
+        return StepJob(WrittenRows(rows, self.filter_and_write(plan)), tasks, self.folder(plan.name), calls)
 
     def frame_job(
         self,
@@ -397,9 +398,10 @@ class Runner:
         """
         if not isinstance(job, StepJob) or job.tasks > 1 or job.calls:
             return None
+        assert isinstance(job.step, WrittenRows)
         try:
-            answers = by_tree(job.run_here(milliseconds / 1000)).get(tree)
-            return replace(delta_of(answers) if answers else Delta(), here=True)
+            with attempt_here(milliseconds / 1000):
+                return replace(delta_of([job.step.answer(0)]), here=True)
         except (TakesTooLong, MemoryError, pa.ArrowCapacityError):
             return None
         except (Cancelled, TooMuchWork):

@@ -54,9 +54,9 @@ def source_change(
 
 def _job(runner: Runner, plan: SourcePlan, layout: Layout, rows: PositionedRows) -> Job:
     """The job that filters and writes the rows; it can be run again when others arrive."""
-    write = runner.filter_and_write(plan)
     if not (expressions := evaluated(plan)):
-        return runner.step_job(lambda task: write(rows.read(task)), rows.tasks, plan)
+        return runner.step_job(rows.read, rows.tasks, plan)
+    write = runner.filter_and_write(plan)
     operands = Layout({name: type_ for name, type_ in layout.columns.items() if name in plan.operands})
     frame = runner.evaluated(plan, rows, operands, expressions)
     return filter_and_write_job(frame, lambda batches: write(rows.whole(batches)))

@@ -8,7 +8,6 @@ Python's alone has no plan of its own (``python_steps``).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -73,18 +72,11 @@ class StepJob:
         """The file that was written for it, if one was."""
         return Path(self.file.path) if "file" in vars(self) else None
 
-    def run_here(self, seconds: float = math.inf) -> list[str]:
-        """The answers of all tasks, one after the other, by this thread.
-
-        Args:
-            seconds: of the processor that each may take.
-
-        Raises:
-            TakesTooLong: one has taken that, and has written nothing that will be read.
-        """
+    def run_here(self) -> list[str]:
+        """The answers of all tasks, one after the other, by this thread."""
         answers: list[str] = []
         for task in range(self.tasks):
-            with attempt_here(seconds):
+            with attempt_here():
                 for batch in self.step(task):
                     answers += batch.column(0).to_pylist()
         return answers

@@ -77,11 +77,13 @@ class Merge:
         role: of the relation among those of its folder.
         reduce: the rows that are left of some; its second argument tells whether these are all rows there are.
         keys: columns; rows that differ in them are not merged.
+        stays_open: whether a process keeps what few rows come to (``open_groups``), and need not read their runs.
     """
 
     role: str
     reduce: Callable[[pa.RecordBatch, bool], pa.RecordBatch]
     keys: tuple[str, ...]
+    stays_open: bool = False
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,8 @@ class Relation:
         """How many of the newest runs are to be merged to one."""
         limits = self.jobs.limits
         runs = limits.runs_per_merge + self._number % limits.runs_merged_later
+        if self.merge is not None and self.merge.stays_open and self.rows <= limits.rows_kept_open:
+            runs *= limits.runs_kept_open
         return _to_merge(self.runs, runs, at_most=limits.rows_per_segment if self.merge is None else None)
 
     @property

@@ -95,7 +95,9 @@ class SegmentWriter:
         if len(batches) > 1:  # strings of more than 2 GiB stay several batches; each becomes a file
             batches = pa.Table.from_batches(batches).combine_chunks().to_batches()
         for batch in batches:
-            data = bytes_of_rows(batch) if batch.nbytes <= self._part else None
+            # To ask for the bytes of a slice takes as long as to write it.
+            small = batch.get_total_buffer_size() <= self._part or batch.nbytes <= self._part
+            data = bytes_of_rows(batch) if small else None
             path = None if data is None else PACKING.add(self._folder, data)
             if data is None or path is None:
                 self._written.append(self._write_file(batch, data))

@@ -21,6 +21,9 @@ from workbench.engine.storage.scan import FusedScan, Scan
 from workbench.engine.storage.segments import Segment, open_segment
 from workbench.limits import LIMITS, Limits
 
+GroupRows = tuple[Positions, pa.RecordBatch, Positions]
+"""Groups and their rows, pair by pair: positions among the groups, a segment, positions in it."""
+
 OrderRange = tuple[Positions, Positions]
 """For each of some groups the first and the last order of the rows that are meant."""
 
@@ -58,8 +61,8 @@ class KeyedLookup:
 
     def pairs(
         self, groups: pa.RecordBatch, segments: Iterable[Segment], within: OrderRange | None = None
-    ) -> Iterator[tuple[Positions, pa.RecordBatch, Positions]]:
-        """Groups and their rows, pair by pair: positions among the groups, a segment, positions in it.
+    ) -> Iterator[GroupRows]:
+        """Groups and their rows.
 
         Args:
             groups: what is looked up.
@@ -73,7 +76,7 @@ class KeyedLookup:
             rows = open_segment(segment.path)
             for asked, at in self._candidates(hashes, order, segment, within):
                 group = order[asked]
-                same = _same(groups, self.groups, group, rows, self.scan.key_columns, at)
+                same = same_groups(groups, self.groups, group, rows, self.scan.key_columns, at)
                 yield group[same], rows, at[same]
 
     def _candidates(
@@ -98,7 +101,7 @@ class KeyedLookup:
                 yield np.full(len(at), group), at
 
 
-def _same(
+def same_groups(
     groups: pa.RecordBatch,
     names: Sequence[str],
     group: Positions,

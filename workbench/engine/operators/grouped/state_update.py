@@ -7,7 +7,7 @@ leaves with weight -1, its new row enters with weight 1, and where both are equa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,7 +16,8 @@ import pyarrow as pa
 
 from workbench.engine.operators.grouped.fragments import Fragments
 from workbench.engine.operators.grouped.group_values import GroupValues
-from workbench.engine.operators.grouped.state_lookup import KeyedLookup
+from workbench.engine.operators.grouped.open_groups import OpenGroups, stay_open
+from workbench.engine.operators.grouped.state_lookup import GroupRows, KeyedLookup
 from workbench.engine.operators.grouped.statistics import copies, statistic_value
 from workbench.engine.operators.grouped.value_counts import ChangedValues
 from workbench.engine.operators.state_files import hand_over_state
@@ -105,8 +106,9 @@ class StateUpdate:
         writer = SegmentWriter(self.folder, self._limits)
         for rows in (dirty, *([] if values is None else [values.rows])):
             writer.add(rows)
-        hand_over_state(self.tree, writer.close(), self.apart)
-        rows = self._rows_after(dirty, values)
+        written = writer.close()
+        hand_over_state(self.tree, written, self.apart)
+        rows = self._rows_after(dirty, values, tuple(written))
         most = self._limits.rows_looked_up_together
         yield from (rows.slice(first, most) for first in range(0, rows.num_rows, most))
 
@@ -114,11 +116,24 @@ class StateUpdate:
         """The rows of all groups, before which there were none."""
         return self._rows_after(self._with_distinct_parts(groups, values), values)
 
-    def _rows_after(self, dirty: pa.RecordBatch, values: ChangedValues | None) -> pa.RecordBatch:
+    def _rows_after(self, dirty: pa.RecordBatch, values: ChangedValues | None, written: Run = ()) -> pa.RecordBatch:
         if self._state is None:
             groups = self._with_empty_groups(dirty)
             return self._change(MergedGroups(groups, groups.num_rows), values)
-        return self._change(self._merged(dirty, self._state, self._looked_up(0)), values)
+        state = self._looked_up(0)
+        if state and stay_open(self.plan, state, self._limits):
+            merged = self._merged_with_open(dirty, OpenGroups.of(self.plan, self.folder, state), written)
+        else:
+            lookup = KeyedLookup(self._state.key_columns, self._state, limits=self._limits)
+            merged = self._merged(dirty, lookup.pairs(dirty, state))
+        return self._change(merged, values)
+
+    def _merged_with_open(self, dirty: pa.RecordBatch, groups: OpenGroups, written: Run) -> MergedGroups:
+        """The dirty groups with their parts, where all groups are open; they are kept as they are now."""
+        found = groups.found(self.plan, dirty)
+        merged = self._merged(dirty, [(found.group, groups.rows, found.at)])
+        groups.keep(self.folder, written, merged.after, found)
+        return merged
 
     @property
     def _limits(self) -> Limits:
@@ -167,12 +182,18 @@ class StateUpdate:
             dirty = dirty.set_column(dirty.schema.get_field_index(part.name), dirty.schema.field(part.name), change)
         return dirty
 
-    def _merged(self, dirty: pa.RecordBatch, scan: Scan, state: Run) -> MergedGroups:
-        """The dirty groups with their parts: those before the batch, and these with their change."""
-        positions, found = [np.arange(dirty.num_rows)], [dirty]
-        for group, rows, at in KeyedLookup(scan.key_columns, scan, limits=self._limits).pairs(dirty, state):
+    def _merged(self, dirty: pa.RecordBatch, stored: Iterable[GroupRows]) -> MergedGroups:
+        """The dirty groups with their parts: those before the batch, and these with their change.
+
+        Args:
+            dirty: the groups with the change.
+            stored: what is stored of them.
+        """
+        parts = only(dirty.schema, [part.name for part in self.plan.state_parts])
+        positions, found = [np.arange(dirty.num_rows)], [conform(dirty, parts)]
+        for group, rows, at in stored:
             positions.append(group)
-            found.append(conform(scan.take(rows, at), dirty.schema))
+            found.append(conform(rows, parts).take(pa.array(at)))
         group = np.concatenate(positions)
         order = np.argsort(group, kind="stable")
         together = pa.concat_batches(found).take(pa.array(order))

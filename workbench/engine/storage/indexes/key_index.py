@@ -140,7 +140,7 @@ def candidates(
     through, every = np.cumsum(counts), np.arange(len(asked))
     few = through[-1] <= at_a_time  # nearly always: splitting takes longer than a look-up of few rows
     for some in [every] if few else np.split(every, np.flatnonzero(np.diff(through // at_a_time)) + 1):
-        repeated, within = _expanded(some, counts[some])
+        repeated, within = expanded(some, counts[some])
         yield asked[repeated], rows[first[repeated] + within]
 
 
@@ -158,7 +158,7 @@ def one_match(
     parts = [(asked[:0], rows[:0])]
     tried, more = 0, 1
     while len(left):
-        which, within = _expanded(left, np.minimum(counts[left] - tried, more))
+        which, within = expanded(left, np.minimum(counts[left] - tried, more))
         candidate = rows[first[which] + tried + within]
         good = matches(asked[which], candidate)
         served, at = np.unique(which[good], return_index=True)
@@ -198,7 +198,7 @@ def value_hashes(column: pa.Array) -> Hashes:
     return np.asarray(hashes[indices.to_numpy(zero_copy_only=False)])
 
 
-def _expanded(positions: Positions, counts: Positions) -> tuple[Positions, Positions]:
+def expanded(positions: Positions, counts: Positions) -> tuple[Positions, Positions]:
     """Each position as often as its count says, and beside it 0, 1, 2, ..."""
     return np.repeat(positions, counts), np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
 
@@ -238,7 +238,7 @@ def _uncancelled(
     some = np.flatnonzero(pieces_left[end] > pieces_left[begin])
     if (end - begin)[some].sum() > MOST_PIECES:
         return asked, first, counts
-    which, within = _expanded(some, (end - begin)[some])
+    which, within = expanded(some, (end - begin)[some])
     pieces = begin[which] + within
     which, pieces = which[left[pieces]], pieces[left[pieces]]
     kept = weights_left(weights[asked[which]], pieces)

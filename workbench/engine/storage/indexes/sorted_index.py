@@ -10,8 +10,6 @@ number of all rows.
 from __future__ import annotations
 
 import os
-import threading
-from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
@@ -24,6 +22,7 @@ import pyarrow as pa
 
 from workbench.arrow.types import Mask, Times, times_of
 from workbench.engine.storage.grouping import Positions
+from workbench.engine.storage.in_memory import InMemory
 from workbench.engine.storage.segments import open_segment
 from workbench.files.mapped import MAPPED
 from workbench.files.packs import file_of, session_folder
@@ -33,47 +32,12 @@ from workbench.limits import SESSION_LIMITS
 from workbench.sql.windows.bounds import Interval
 
 
-class IndexesInMemory:
-    """The indexes of small segments that were asked for last, of each session as many bytes as its limits say."""
-
-    def __init__(self) -> None:
-        self._bytes, self._lock = Counter[str](), threading.Lock()
-        self._known: OrderedDict[tuple[str, str], list[npt.NDArray[Any]]] = OrderedDict()
-
-    def get(self, name: tuple[str, str]) -> list[npt.NDArray[Any]] | None:
-        """The columns of the index of a segment and a key; ``None`` where they are not there."""
-        with self._lock:
-            if (known := self._known.get(name)) is not None:
-                self._known.move_to_end(name)
-            return known
-
-    def add(self, name: tuple[str, str], columns: list[npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
-        """Keep the columns of an index, in the place of those that were not asked for the longest."""
-        session = session_folder(name[0])
-        most_bytes = SESSION_LIMITS.of(session).bytes_indexed_in_process
-        with self._lock:
-            if name not in self._known:
-                self._known[name] = columns
-                self._bytes[session] += _size(columns)
-            while self._bytes[session] > most_bytes:
-                first = next(own for own in self._known if session_folder(own[0]) == session)
-                self._bytes[session] -= _size(self._known.pop(first))
-        return columns
-
-    def forget(self, session: str) -> None:
-        """Drop the indexes of the files in a session's folder."""
-        with self._lock:
-            for name in [name for name in self._known if session_folder(name[0]) == session]:
-                del self._known[name]
-            del self._bytes[session]
-
-
 def _size(columns: list[npt.NDArray[Any]]) -> int:
-    return 200 + sum(column.nbytes for column in columns)  # with the names
+    return sum(column.nbytes for column in columns)
 
 
-IN_MEMORY = IndexesInMemory()
-"""Those of this process, of all its sessions."""
+IN_MEMORY = InMemory(_size)
+"""The indexes of this process, of all its sessions."""
 
 Entries = tuple[npt.NDArray[Any], Positions]
 """Keys in order, and where in the segment the row of each stands."""
