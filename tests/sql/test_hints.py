@@ -93,3 +93,7 @@ def test_what_is_hinted_of_an_instant_is_accepted(dialect: str) -> None:
 
 def test_a_pivot_without_a_list_says_so() -> None:
     assert hint_of("SELECT * FROM T PIVOT (SUM(x) FOR s)") == "list the values, as in FOR s IN ('a', 'b')"
+
+
+def test_a_call_with_the_arguments_of_another_database_says_how_it_is_written_here() -> None:
+    assert hint_of("SELECT ISNULL(x, 0) FROM T") == "the same is written as in COALESCE(x, 0)"

@@ -152,7 +152,9 @@ class ScalarBinder:
         try:
             bound = bound or self._bind(node)
         except TypeClash as clash:
-            hint = clash.hint or signature_hint(clash.message, self.source.called(node), self.dialect)
+            called = self.source.called(node)
+            hint = clash.hint or (usual_call(called, self.dialect) if called and " takes " in clash.message else None)
+            hint = hint or signature_hint(clash.message, called, self.dialect)
             raise self.source.error(clash.message, node, hint) from None
         if self._groups and isinstance(bound, Call) and not (self.aggregation is not None and self.aggregation.inside):
             bound = self._groups.get(in_one_order(bound), bound)

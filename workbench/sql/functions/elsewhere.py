@@ -61,6 +61,7 @@ _SAME: tuple[tuple[str, _Forms], ...] = (
      {"spark": "GET_JSON_OBJECT(s, '$.a')", "duckdb": "s ->> '$.a'", "postgres": "s ->> 'a'"}),
     ("str_split string_split splitbychar textsplit",
      {"spark": "SPLIT(s, ',')", "duckdb": "STRING_SPLIT(s, ',')", "postgres": "STRING_TO_ARRAY(s, ',')"}),
+    ("isnull", {"": "COALESCE(x, 0)"}),
     ("unnest", {"spark": "EXPLODE(ARRAY(x, y))"}),
     ("regexp_split_to_table", {"spark": "EXPLODE(SPLIT(s, ','))", "duckdb": "UNNEST(STRING_SPLIT(s, ','))"}),
     ("list_contains list_has array_has has",

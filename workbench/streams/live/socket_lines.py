@@ -124,5 +124,5 @@ class SocketReader(TypedReader):
             self._socket = socket.create_connection(self._address, timeout=_ANSWER)
         except OSError as error:
             self._again = time.monotonic() + _PAUSE
-            hint = "it is tried again; what is sent meanwhile is not seen"
+            hint = "a stream that was added asks again; what is sent meanwhile is not seen"
             raise StreamError(f"{self._given} cannot be reached: {error}", hint=hint) from error

@@ -6,7 +6,7 @@ from typing import Any
 
 from workbench.errors import StreamError
 
-_WAIT = "check the address and the broker; it is tried again"
+_WAIT = "check the address and the broker; a stream that was added asks again"
 _REJECTED = "check the user and the password in the address ($NAME is the environment's), then attach it again"
 
 

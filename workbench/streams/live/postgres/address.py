@@ -51,7 +51,7 @@ class TableAddress:
             # A connection for replication knows no prepared statements, which psycopg makes of what is repeated.
             return psycopg.connect(**settings, autocommit=True, prepare_threshold=None if replication else 5)
         except psycopg.Error as error:
-            hint = "check the address and the server; it is tried again"
+            hint = "check the address and the server; a stream that was added asks again"
             if replication and "permission" in str(error):
                 hint = "ALTER ROLE … REPLICATION lets a user follow tables"
             raise StreamError(f"{self.where} cannot be reached: {message_of(error)}", hint=hint) from without_secrets(
