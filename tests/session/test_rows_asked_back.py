@@ -71,3 +71,9 @@ def test_few_rows_are_read(session: Session, name: str, monkeypatch: pytest.Monk
         found = session.query(name).why(exact)
     assert len(found.rows) >= 1 and found.tables
     assert rows and max(rows) <= MOST.get(name, ROWS // 40), (rows, str(found)[:500])
+
+
+def test_the_nearest_row_explains_an_asof_join_by_an_inequality_alone(session: Session) -> None:
+    sql = "SELECT t.id, v.x FROM t ASOF JOIN (SELECT id, MAX(x) AS x FROM t GROUP BY id) v ON v.id > t.id"
+    (rows,) = session.register(sql, "nearest", "duckdb").why({"id": 7}).streams.values()
+    assert [*rows.id] == [7, 8]

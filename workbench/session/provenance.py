@@ -92,8 +92,8 @@ def provenance(
 ) -> Provenance:
     """Find the rows that rows of an answer are computed from.
 
-    Of MIN and MAX alone these are the rows that have the value, of other aggregates the whole group, of functions with
-    OVER the whole partition.
+    Of MIN and MAX alone, also with OVER, these are the rows that have the value, of other aggregates the whole group,
+    of other functions with OVER the whole partition.
 
     Args:
         reader: of the session's answers.

@@ -13,11 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from workbench.sql.algebra.analytic import AnalyticCall
 from workbench.sql.algebra.column_names import stored_name
-from workbench.sql.algebra.expressions import Column, Expression, column_name
+from workbench.sql.algebra.expressions import Column, Constant, Expression, Origin, column_name, columns
 from workbench.sql.logical import (
     Block,
     Input,
+    LogicalQuery,
     Ordered,
     SetQuery,
     StreamInput,
@@ -38,6 +40,9 @@ from workbench.sql.predicates.cnf import (
     pred_set,
     predicate_columns,
 )
+
+_OF_VALUES = frozenset({"count", "sum", "min", "max"})
+"""Functions that read nothing of a row where their argument is NULL."""
 
 Find = Callable[[Block, Sequence[Expression]], PredSet]
 """Says which values expressions have in the rows of a block, which has a column for each; TRUE where these are many."""
@@ -164,15 +169,24 @@ def _counted_apart(part: Ordered) -> dict[Column, Expression]:
     return {column: column for column in shown if part.keeps_all or column in part.on}
 
 
-def _shown(block: Block) -> dict[Column, Expression]:
-    """What a block's columns mean in its rows or groups; without those that differ between rows of a partition."""
+def _named_outputs(block: Block) -> dict[Column, Expression]:
+    """What a block's columns mean in its rows or groups."""
     shown = [(stored_name(output.name), output.expression) for output in block.outputs]
     names = [name for name, _ in shown]
     return {
-        Column(name, value.type): value
-        for name, value in shown
-        if names.count(name) == 1 and all(value in analyzed.call.over.partition for analyzed in block.analytics)
+        Column(name, value.type): value for name, value in shown if names.count(name) == 1 and not _is_analytic(value)
     }
+
+
+def _is_analytic(expression: Expression) -> bool:
+    return any(column.source == Origin.ANALYTIC for column in columns(expression))
+
+
+def _shown(block: Block) -> dict[Column, Expression]:
+    """The same without those that differ between rows of a partition."""
+    partitions = [analyzed.call.over.partition for analyzed in block.analytics]
+    named = _named_outputs(block)
+    return {column: value for column, value in named.items() if all(value in partition for partition in partitions)}
 
 
 def _of_rows(block: Block) -> dict[Column, Expression]:
@@ -187,7 +201,36 @@ def _of_rows(block: Block) -> dict[Column, Expression]:
     }
 
 
+def _without_unread(block: Block, tests: PredSet, find: Find) -> Block:
+    """A block whose functions with OVER are computed of fewer rows: of a row without value they read nothing."""
+    (item, *others) = block.inputs
+    if others or block.grouping is not None or not isinstance(item, SetQuery) or item.rules or not item.all:
+        return block
+    calls = [analyzed.call for analyzed in block.analytics]
+    if item.operator != "union" or any(call.function not in _OF_VALUES or not _is_by_value(call) for call in calls):
+        return block
+    read = {argument for call in calls for argument in call.arguments}
+    own = _over(tests, _named_outputs(block))
+
+    def narrowed(branch: LogicalQuery) -> LogicalQuery:
+        shown = (
+            dict(zip(map(stored_name, item.names), branch.outputs, strict=True)) if isinstance(branch, Block) else {}
+        )
+        values = [shown[column.name].expression for column in read if isinstance(column, Column) and shown]
+        is_read = len(values) < len(read) or not all(isinstance(v, Constant) and v.value is None for v in values)
+        return branch if is_read else as_query(_inside(branch, _over(own, _of_branch(item, branch)), find))
+
+    return replace(block, inputs=(replace(item, branches=tuple(map(narrowed, item.branches))),))
+
+
+def _is_by_value(call: AnalyticCall) -> bool:
+    """Whether a function has arguments, and sees rows by their values alone, not by how many are between them."""
+    return bool(call.arguments) and (call.frame is None or call.frame.unit == "range")
+
+
 def _tested(block: Block, tests: PredSet, find: Find) -> Block:
+    if block.analytics:
+        block = _without_unread(block, tests, find)
     own = _over(tests, _shown(block))
     if not own:
         return block

@@ -25,8 +25,10 @@ from workbench.sql.algebra.expressions import (
     column_name,
     columns,
 )
-from workbench.sql.algebra.types import Kind
+from workbench.sql.algebra.types import BOOLEAN, Kind
+from workbench.sql.functions.calls import call
 from workbench.sql.logical import (
+    Analyzed,
     Block,
     Grouping,
     Input,
@@ -44,6 +46,8 @@ DECIDING = frozenset({"min", "max"})
 """Statistics that some rows of a group decide, those that have the value."""
 _OF_NO_ORDER = frozenset({"count", "sum", "min", "max"})
 """Functions that do not see the order of equal rows."""
+_FILLED = Constant(False, BOOLEAN)
+"""Whether the value of a function with OVER is NULL, where rows are looked for that have it."""
 MOST_LOOKED_UP = 100
 """Values by which rows are looked for; where there are more, all rows are, and those that are meant are chosen then."""
 
@@ -123,7 +127,7 @@ def picked(block: Block, stage: Stage, width: int) -> tuple[Stage, tuple[int, ..
         stage: where one is.
         width: how many columns are known.
     """
-    if (next_ := _next(block, stage)) is None:
+    if (next_ := _next(block, stage)) is None or (stage is Stage.PARTITIONS and _deciding_in_partition(block)):
         return None
     known, wanted = _level(block, stage, width).compared, _level(block, next_, 0).compared
     return (next_, tuple(map(known.index, wanted))) if set(wanted) <= set(known) else None
@@ -187,9 +191,11 @@ def step_back(part: Input, stage: Stage, values: Sequence[Sequence[Value] | None
         shown = [*_level(part, next_, 0).compared]
         if stage is Stage.ROWS and part.analytics:
             known = dict(zip(level.compared, values, strict=True))
-            part = in_partitions(part, [known.get(e) for e in _level(part, Stage.PARTITIONS, 0).compared])
+            part = in_partitions(part, [known.get(e) for e in _partitions(part).compared])
+        level = _of_arguments(part, level, stage)
         query = _asked(part, stage, level.among(values), _named(shown))
         return _step(query, ((part, next_, len(shown)),), level)
+    level = _of_arguments(part, level, stage)
     if part.grouping is not None:
         arguments = [statistic.arguments[0] for statistic in _deciding(part.grouping)]
         level = replace(level, compared=[*part.grouping.groups, *arguments])
@@ -225,7 +231,7 @@ def possible_partitions(part: Input, stage: Stage, values: Sequence[Sequence[Val
     """
     if not isinstance(part, Block) or stage is not Stage.ROWS or not _is_in_partitions(part):
         return None
-    level, wanted = _level(part, stage, len(values)), _level(part, Stage.PARTITIONS, 0).compared
+    level, wanted = _level(part, stage, len(values)), _partitions(part).compared
     tests = [_among(e, v) for e, v in zip(level.compared, values, strict=True) if not _is_analytic(e)]
     if set(wanted) <= set(level.compared) or not any(tests):
         return None
@@ -242,7 +248,7 @@ def in_partitions(block: Block, values: Sequence[Sequence[Value] | None]) -> Blo
     """
     if not _is_in_partitions(block):
         return block
-    level = _level(block, Stage.PARTITIONS, 0)
+    level = _partitions(block)
     each = conjunction(TRUE, *(_among(e, v) for e, v in zip(level.compared, values, strict=True)))
     return _tested(replace(block, qualify=conjunction(block.qualify, each)), level.among(values))
 
@@ -280,7 +286,10 @@ def _next(block: Block, stage: Stage) -> Stage | None:
 def _level(block: Block, stage: Stage, width: int) -> _Level:
     match stage:
         case Stage.PARTITIONS:
-            return _Level.of(*(analyzed.call.over.partition for analyzed in block.analytics))
+            if (function := _deciding_in_partition(block)) is None:
+                return _partitions(block)
+            value = Column(function.name, function.call.type, Origin.ANALYTIC)
+            return _Level.of(_row_of(block), (*function.call.over.partition, value, _FILLED))
         case Stage.GROUPS:
             assert block.grouping is not None
             groups, deciding = block.grouping.groups, _deciding(block.grouping)
@@ -290,6 +299,34 @@ def _level(block: Block, stage: Stage, width: int) -> _Level:
             return _Level(named, alike or (own,))
     shown = [output.expression for output in block.outputs][:width]
     return _Level(shown, (tuple(range(len(shown))),))
+
+
+def _partitions(block: Block) -> _Level:
+    return _Level.of(*(analyzed.call.over.partition for analyzed in block.analytics))
+
+
+def _deciding_in_partition(block: Block) -> Analyzed | None:
+    """The only function with OVER of a block, where the row itself and those that have its value decide it."""
+    (analyzed, *others) = block.analytics
+    frame = analyzed.call.frame
+    is_any = analyzed.call.function in DECIDING and (frame is None or frame.unit == "range")
+    return analyzed if is_any and not others else None
+
+
+def _row_of(block: Block) -> list[Expression]:
+    """What a block's functions with OVER see of a row: all of its inputs, or the groups."""
+    if block.grouping is not None:
+        return [Column(column_name(group), group.type) for group in block.grouping.groups]
+    return [column for source, item in enumerate(block.inputs) for column in _columns_of(item, source)]
+
+
+def _of_arguments(block: Block, level: _Level, stage: Stage) -> _Level:
+    """What is known of a partition, compared with what a function reads of the rows."""
+    if stage is not Stage.PARTITIONS or (deciding := _deciding_in_partition(block)) is None:
+        return level
+    (argument,) = deciding.call.arguments
+    read = {Column(deciding.name, deciding.call.type, Origin.ANALYTIC): argument, _FILLED: call("is_null", argument)}
+    return replace(level, compared=[read.get(expression, expression) for expression in level.compared])
 
 
 def _deciding(grouping: Grouping) -> tuple[AggregateCall, ...]:

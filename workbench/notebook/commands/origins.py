@@ -27,8 +27,8 @@ _LIMIT = argument("--limit", type=row_count, default=20, metavar="N", help="rows
 def why(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Show the rows of the streams that rows of an answer are computed from, and which batch brought each.
 
-    Of MIN and MAX alone these are the rows that have the value, of other aggregates the whole group, of functions with
-    OVER the whole partition.
+    Of MIN and MAX alone, also with OVER, these are the rows that have the value, of other aggregates the whole group,
+    of other functions with OVER the whole partition.
     """
     where = condition(arguments.where) if arguments.where else None
     found = context.session.query(arguments.query).why(where)
