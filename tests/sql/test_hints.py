@@ -97,3 +97,8 @@ def test_a_pivot_without_a_list_says_so() -> None:
 
 def test_a_call_with_the_arguments_of_another_database_says_how_it_is_written_here() -> None:
     assert hint_of("SELECT ISNULL(x, 0) FROM T") == "the same is written as in COALESCE(x, 0)"
+
+
+def test_a_name_with_a_dot_at_its_end_is_no_stream_before_from() -> None:
+    assert str(hint_of("SELECT Loan-Nr. FROM T")).endswith("a name with a dot at its end stands in quotes")
+    assert str(hint_of("SELECT number")).endswith("FROM says which stream has it")

@@ -145,7 +145,7 @@ class Scope:
         text = column.name.strip("‘’“”´`")
         if self._compared_with_text(column) or text != column.name:
             raise self.source.error(f"unknown column {column.name}", column, f"if it is a text, write '{text}'")
-        listed = f"there are {_listed(known)}" if known else "FROM says which stream has it"
+        listed = f"there are {_listed(known)}" if known else _nothing_known(self.source.sql)
         if meant := similar_key_words(name):
             listed = f"did you mean {meant[0]}? {listed}"
         hint = _of_alias(column) or _of_duration(column.name) or self._near(name, known) or listed
@@ -261,6 +261,12 @@ def _of_duration(name: str) -> str | None:
 def _has(value: Expression, field: str) -> bool:
     """Whether a value is a struct with a field."""
     return any(name.lower() == field for name, _ in value.type.fields)
+
+
+def _nothing_known(sql: str) -> str:
+    """The hint for a column of a query that reads nothing, as where FROM is taken for part of a name, ``Nr. FROM``."""
+    is_part = re.search(r"\w\.\s+FROM\b", sql, re.IGNORECASE)
+    return "a name with a dot at its end stands in quotes" if is_part else "FROM says which stream has it"
 
 
 def _listed(names: Iterable[str]) -> str:
