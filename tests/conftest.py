@@ -30,6 +30,16 @@ def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="module", autouse=True)
+def secrets_of_a_module() -> Iterator[None]:
+    """What a module took for a secret, as the password "wrong", is shown in the next one again."""
+    from workbench.errors import secrets
+
+    known = set(secrets._KNOWN)
+    yield
+    secrets._KNOWN.intersection_update(known)
+
+
 def pytest_report_header() -> str:
     """The seed, with which a failure can be played again."""
     return f"ARGUS_SEED={os.environ['ARGUS_SEED']}"
