@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import fields
+from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -115,6 +116,7 @@ def _classes(annotation: Any) -> tuple[type, ...]:
     return get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
 
 
+@cache
 def _is_plain(annotation: Any) -> bool:
     return set(_classes(annotation)) <= _STORED_AS_THEY_ARE
 

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeVar
 
 from workbench.engine.physical.plans import TreePlan
@@ -185,4 +185,4 @@ class Meter:
         """An operator, or a node, is done."""
         with self._lock:
             if self.now is not None and name in self._counted:
-                self.now = replace(self.now, done=self.now.done + 1)
+                self.now = Progress(self.now.batch, self.now.done + 1, self.now.total)

@@ -60,7 +60,8 @@ class Tree:
     @cached_property
     def due(self) -> dict[str, Relation]:
         """What of the tree has runs to be merged, by its role: rows, state, changes."""
-        stores = {"rows": self.relation, "state": self.state, "log": changes_of(self.log, self.relation)}
+        log = changes_of(self.log, self.relation) if self.log else None
+        stores = {"rows": self.relation, "state": self.state, "log": log}
         return {role: relation for role, relation in stores.items() if relation is not None and relation.due}
 
     def with_merged(self, merged: Mapping[str, Relation]) -> Tree:

@@ -66,7 +66,8 @@ def hydrated(runner: Runner, plan: TreePlan, small: bool, prepared: Callable[[bo
 def prepare(runner: Runner, operator: OperatorInput) -> Prepared:
     """The job of an operator; its input is written."""
     small = runner.is_small(operator.stored_changes, operator.changed_segments)
-    return replace(_prepared(runner, operator), small=small)
+    made = _prepared(runner, operator)
+    return Prepared(made.job, made.rows, small)
 
 
 def _prepared(runner: Runner, operator: OperatorInput) -> Prepared:

@@ -239,8 +239,8 @@ def by_tree(texts: Sequence[str], token: str) -> dict[str, list[Answer]]:
     return of_tree
 
 
-def delta_of(answers: Sequence[Answer]) -> Delta:
-    """The change of a tree whose rows some tasks wrote.
+def delta_of(answers: Sequence[Answer], here: bool = False) -> Delta:
+    """The change of a tree whose rows some tasks wrote, or this process.
 
     Raises:
         TooMuchWork: the operator gave up.
@@ -261,4 +261,5 @@ def delta_of(answers: Sequence[Answer]) -> Delta:
         max(answer.seconds for answer in answers),
         removed,
         tests,
+        here,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from workbench.engine.operators.side_steps import SideStep
@@ -39,17 +40,17 @@ class ParentRows:
         (bit,) = self.positions
         return bit
 
-    @property
+    @cached_property
     def changed_rows(self) -> int:
         """Rows of the change, each once for each time it is read; an upper bound when hydrating."""
         return self.relation.rows if self.hydrating else sum(map(self.delta.count, self.positions))
 
-    @property
+    @cached_property
     def stored_changes(self) -> int:
         """Rows of the tree's change, each once however many nodes it belongs to."""
         return self.relation.rows if self.hydrating else self.delta.rows
 
-    @property
+    @cached_property
     def segments(self) -> InputRows:
         """The change and the rows before it as segments, which also have rows of the tree's other nodes."""
         if self.hydrating:
@@ -81,12 +82,12 @@ class OperatorInput:
     state: Relation | None = None
     hydrated_here: bool = False
 
-    @property
+    @cached_property
     def changed_rows(self) -> int:
         """How many of the parents' rows changed."""
         return sum(rows.changed_rows for rows in self.parents)
 
-    @property
+    @cached_property
     def stored_changes(self) -> int:
         """The number of rows in the changes of the trees that are read; a row of several nodes counts once."""
         return sum(rows.stored_changes for rows in self.parents)
@@ -132,5 +133,6 @@ class Prepared:
     def deltas(self, delta: Delta | None) -> tuple[Delta, Delta]:
         """The change of the tree's rows, and of its state, from what the job gave, if there was one."""
         delta = self.rows if delta is None else delta
-        state = Delta(delta.state_segments) if delta.state_segments else NO_CHANGE
-        return replace(delta, state_segments=()), state
+        if not delta.state_segments:
+            return delta, NO_CHANGE
+        return replace(delta, state_segments=()), Delta(delta.state_segments)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -268,7 +267,7 @@ class Runner:
 
     def write_here(self, rows: ArrowBatches, plan: TreePlan) -> Delta:
         """Pass a root's rows through the tree's filter in this process: ``needs_no_job`` holds."""
-        return replace(delta_of([self.filter_and_write(plan).write(rows)]), here=True)
+        return delta_of([self.filter_and_write(plan).write(rows)], here=True)
 
     def filter_and_write(self, plan: TreePlan) -> FilterAndWrite:
         """The last step of a tree's jobs."""
@@ -401,7 +400,7 @@ class Runner:
         assert isinstance(job.step, WrittenRows)
         try:
             with attempt_here(milliseconds / 1000):
-                return replace(delta_of([job.step.answer(0)]), here=True)
+                return delta_of([job.step.answer(0)], here=True)
         except (TakesTooLong, MemoryError, pa.ArrowCapacityError):
             return None
         except (Cancelled, TooMuchWork):

@@ -24,7 +24,7 @@ from workbench.engine.physical.value_statistics import (
     ValueStatistic,
     by_values,
 )
-from workbench.engine.storage.layout import MEMBER
+from workbench.engine.storage.layout import MEMBER, Layout
 from workbench.engine.storage.lineage import WORD_BITS
 from workbench.engine.storage.scan import Readers
 from workbench.network.nodes import Aggregate, Columns, SetOperation, SetOperator, columns_of
@@ -171,6 +171,11 @@ class GroupedPlan:
     def state_columns(self) -> Columns:
         """Columns of the state: keys and parts."""
         return {**self.state_keys, **{part.name: part.type for part in self.state_parts}}
+
+    @cached_property
+    def state_layout(self) -> Layout:
+        """How the state is stored."""
+        return Layout(self.state_columns)
 
     @cached_property
     def state_parts(self) -> tuple[StatePart | DistinctPart, ...]:

@@ -93,7 +93,7 @@ class JobInput:
         learnt: Mapping[str, Any] | None = None,
     ) -> None:
         """Set the input of the next job; see ``TaskInput``."""
-        self.tell(TaskInput(batch, tuple(inputs), tuple(extents), learnt=learnt or {}))
+        self._kept = TaskInput(batch, tuple(inputs), tuple(extents), limits=self.limits, learnt=learnt or {})
 
     def tell(self, told: TaskInput) -> None:
         """Set the input of the next job."""
@@ -115,7 +115,7 @@ class JobInput:
     def read(self, task: int = 0, tasks: int = 1) -> TaskInput:
         """The input, for one of the job's tasks."""
         if self._kept is not None:
-            return replace(self._kept, task=task, tasks=tasks)
+            return self._kept if tasks == 1 else replace(self._kept, task=task, tasks=tasks)
         content = _of_job(input_text())["inputs"][self.name]
         inputs = tuple(InputRows(_segments(change), _segments(before)) for change, before in content["inputs"])
         extents = tuple({name: Interval(*ends) for name, ends in e.items()} for e in content["extents"])

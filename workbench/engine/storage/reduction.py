@@ -23,6 +23,8 @@ from workbench.engine.storage.grouping import Positions
 _LIMB = 32
 """Bits of a limb: a sum of 2^31 limbs fits 64 bits."""
 _LOW = np.int64((1 << _LIMB) - 1)
+_WITHIN_64_BITS = _LIMB - 1
+"""Bits of the second of two limbs that together have 64 bits, without its sign."""
 _LARGEST_DECIMAL = 10**38 - 1
 
 _Numbers = npt.NDArray[Any]
@@ -123,6 +125,9 @@ def decimals_of(sums: Limbs, scale: int, missing: Mask | None) -> pa.Array:
         [Decimal('-0.03'), Decimal('138350580552821637.12')]
     """
     *lower, highest = sums
+    if len(lower) == 1 and not (np.abs(high := highest + (lower[0] >> _LIMB)) >> _WITHIN_64_BITS).any():
+        fitting = np.stack([(high << _LIMB) | (lower[0] & _LOW), high >> _LIMB], axis=1)
+        return _decimals(fitting, scale, missing)
     limbs: list[npt.NDArray[np.uint64]] = []
     carry: Any = np.int64(0)
     for low in lower:
@@ -138,7 +143,13 @@ def decimals_of(sums: Limbs, scale: int, missing: Mask | None) -> pa.Array:
     words[:, 1] = limbs[2] | (highest & _LOW).astype(np.uint64) << np.uint64(_LIMB)
     lost = _too_large(words, highest)
     missing = lost if missing is None else missing | lost
-    buffers = [pa.array(~missing).buffers()[1] if missing.any() else None, pa.py_buffer(words)]
+    return _decimals(words, scale, missing)
+
+
+def _decimals(words: _Numbers, scale: int, missing: Mask | None) -> pa.Array:
+    """Decimals of their low and their high 64 bits."""
+    validity = None if missing is None or not missing.any() else pa.array(~missing).buffers()[1]
+    buffers = [validity, pa.py_buffer(words)]
     return pa.Array.from_buffers(pa.decimal128(38, scale), len(words), buffers)
 
 

@@ -51,7 +51,7 @@ class Delta:
     tests: Mapping[str, CountedTest] = field(default_factory=dict)
     here: bool = False
 
-    @property
+    @cached_property
     def rows(self) -> int:
         """How many rows there are."""
         return rows_stored(self.segments)
@@ -119,7 +119,7 @@ class Relation:
         """The relation with a delta's rows."""
         if not delta.rows:
             return self
-        return replace(self, runs=(*self.runs, delta.segments))
+        return Relation(self.jobs, self.layout, self.folder, (*self.runs, delta.segments), self.merge)
 
     @cached_property
     def due(self) -> int:

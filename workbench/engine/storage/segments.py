@@ -47,6 +47,9 @@ class Segment:
         return file_of(self.path)
 
 
+_OPTIONS = pa.ipc.IpcWriteOptions()
+"""Those that each file would make for itself."""
+
 Run = tuple[Segment, ...]
 """Segments written together: the rows of one change, or of one merge."""
 
@@ -127,7 +130,7 @@ class SegmentWriter:
 def bytes_of_rows(batch: pa.RecordBatch) -> pa.Buffer:
     """The bytes of a file of few rows: to write it by one call takes half the time."""
     data = pa.BufferOutputStream()
-    with pa.ipc.new_file(data, batch.schema) as writer:
+    with pa.ipc.new_file(data, batch.schema, options=_OPTIONS) as writer:
         writer.write_batch(batch)
     return data.getvalue()
 

@@ -59,7 +59,7 @@ class Fragments:
         by_branch = [plan.readers(branch) for branch in range(len(plan.branches))]
         readers = tuple(zip(*by_branch, strict=True))
         groups = tuple(name for name in plan.state_keys if name != MEMBER)
-        return Fragments(groups, plan.parts, readers, plan.words, Layout(plan.state_columns), limits)
+        return Fragments(groups, plan.parts, readers, plan.words, plan.state_layout, limits)
 
     def dirty_groups(self, batches: Sequence[pa.RecordBatch], of_pieces: bool = False) -> pa.RecordBatch:
         """The change of the state: a row for each group of each member that reads one of the fragments.

@@ -19,7 +19,7 @@ from workbench.engine.physical.aggregate_plan import GroupedPlan
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.in_memory import InMemory
 from workbench.engine.storage.indexes.key_index import Hashes, expanded, key_hashes
-from workbench.engine.storage.layout import Layout, conform, only
+from workbench.engine.storage.layout import conform, only
 from workbench.engine.storage.relation import rows_stored
 from workbench.engine.storage.segments import Run, open_segment
 from workbench.limits import Limits
@@ -73,10 +73,11 @@ class OpenGroups:
             folder: of the tree.
             segments: of the state.
         """
-        known, schema = OPEN_GROUPS.get(_name(folder)), only(Layout(plan.state_columns).arrow, [*plan.state_columns])
+        known, stored_as = OPEN_GROUPS.get(_name(folder)), plan.state_layout.arrow
+        schema = only(stored_as, [*plan.state_columns])
         if known is not None and known.segments == segments and known.rows.schema == schema:
             return known
-        stored = [conform(open_segment(segment.path), Layout(plan.state_columns).arrow) for segment in segments]
+        stored = [conform(open_segment(segment.path), stored_as) for segment in segments]
         merged = merge_groups(pa.concat_batches(stored), tuple(plan.state_keys), plan.state_parts)
         rows = conform(merged, schema)
         hashes = _hashes(rows, plan)
@@ -104,12 +105,13 @@ class OpenGroups:
         before = self.rows.num_rows
         moved, new = np.arange(before), np.ones(changed.num_rows, dtype=bool)
         moved[found.at], new[found.group] = before + found.group, False
-        entering = np.flatnonzero(new)
-        entering = entering[np.argsort(found.hashes[entering])]
-        own = found.hashes[entering]
-        at = self.hashes.searchsorted(own)
         rows = pa.concat_batches([self.rows, conform(changed, self.rows.schema)])
-        hashes, places = np.insert(self.hashes, at, own), np.insert(moved[self.places], at, before + entering)
+        hashes, places = self.hashes, moved[self.places]
+        if new.any():
+            entering = np.flatnonzero(new)
+            entering = entering[np.argsort(found.hashes[entering])]
+            at = hashes.searchsorted(own := found.hashes[entering])
+            hashes, places = np.insert(hashes, at, own), np.insert(places, at, before + entering)
         if rows.num_rows > 2 * len(places) + _STALE:
             rows, places = rows.take(pa.array(places)), np.arange(len(places))
         OPEN_GROUPS.add(_name(folder), OpenGroups((*self.segments, *written), rows, hashes, places))

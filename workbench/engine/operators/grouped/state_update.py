@@ -100,8 +100,7 @@ class StateUpdate:
 
     def __call__(self, batches: ArrowBatches) -> ArrowBatches:
         """The change of the operator's rows; every task must have all fragments of its groups."""
-        fragments = Fragments.of(self.plan, self._limits)
-        dirty, values = ChangedValues.split(self.plan, fragments.dirty_groups(list(batches), self.of_pieces))
+        dirty, values = ChangedValues.split(self.plan, self._fragments.dirty_groups(list(batches), self.of_pieces))
         dirty = self._with_distinct_parts(dirty, values)
         writer = SegmentWriter(self.folder, self._limits)
         for rows in (dirty, *([] if values is None else [values.rows])):
@@ -143,6 +142,10 @@ class StateUpdate:
     def _state(self) -> Scan | None:
         """What is read from the state; ``None`` while the operator is hydrated."""
         return None if self.stored is None else self.stored.state
+
+    @cached_property
+    def _fragments(self) -> Fragments:
+        return Fragments.of(self.plan, self._limits)
 
     @cached_property
     def _schema(self) -> pa.Schema:
