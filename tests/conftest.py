@@ -33,11 +33,11 @@ def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(scope="module", autouse=True)
 def secrets_of_a_module() -> Iterator[None]:
     """What a module took for a secret, as the password "wrong", is shown in the next one again."""
-    from workbench.errors import secrets
+    from workbench.errors.secrets import KNOWN_SECRETS
 
-    known = set(secrets._KNOWN)
+    known = set(KNOWN_SECRETS)
     yield
-    secrets._KNOWN.intersection_update(known)
+    KNOWN_SECRETS.intersection_update(known)
 
 
 def pytest_report_header() -> str:

@@ -158,7 +158,7 @@ def _shown_late(seconds: float) -> Callable[..., bytes]:
     read = FolderStore.get
 
     def get(store: FolderStore, name: str, *part: int) -> bytes:
-        path = Path(store._folder, name)
+        path = Path(store.folder, name)
         if time.time() - path.stat().st_mtime < seconds:
             raise FileNotFoundError(errno.ENOENT, "not shown yet", str(path))
         return read(store, name, *part)

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from workbench.files import shared
 from workbench.files.cache import CHECKSUMS, LocalCache
 from workbench.files.packs import bytes_of, check_cached
 from workbench.files.shared import present, share_here, stored
 from workbench.files.writing import checksum_of
+
+LATE_SECONDS = "workbench.files.shared._SHARING.late_seconds"
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (disk := tmp_path / "disk").mkdir()
     monkeypatch.setenv("SPARK_LOCAL_DIRS", str(disk))
     store = tmp_path / "store"
-    monkeypatch.setattr(shared, "_SHARING", shared._Sharing())
+    monkeypatch.setattr(LATE_SECONDS, 0.0)
     share_here(f'["/driver/{tmp_path.name}", "file://{store}", 1000]')
     return store
 
@@ -52,7 +53,7 @@ def test_a_file_that_is_shown_late_is_awaited(worker: Path, monkeypatch: pytest.
     of_no_store = worker.parent / "b.arrow"
     threading.Timer(0.2, lambda: of_no_store.write_bytes(b"late")).start()
     assert present(str(of_no_store)) == str(of_no_store) and of_no_store.read_bytes() == b"late"
-    monkeypatch.setattr(shared._SHARING, "late_seconds", 0.1)
+    monkeypatch.setattr(LATE_SECONDS, 0.1)
     for path in (named(worker, "state/c.arrow"), str(worker.parent / "c.arrow")):
         with pytest.raises(FileNotFoundError):
             present(path)

@@ -13,7 +13,8 @@ from urllib.parse import quote, quote_plus
 HIDDEN = "***"
 _SHORTEST = 4
 """Characters of a value that is looked for; a shorter one stands in too many words."""
-_KNOWN: set[str] = set()
+KNOWN_SECRETS: set[str] = set()
+"""In all ways in which texts write them."""
 
 _USER_INFO = re.compile(r"""(://[^\s/@:'"]*):(?!\$\w+@)[^\s'"]{1,200}@""")
 _WORDS = "password|passwd|pwd|passphrase|secret|token|credential|api_?key|signature"
@@ -29,8 +30,8 @@ def remember_secret(value: str, user: str = "") -> None:
     """
     if len(value) >= _SHORTEST:
         spelled = quote(value), quote(value, safe=""), quote_plus(value), json.dumps(value)[1:-1], repr(value)[1:-1]
-        _KNOWN.update((value, *spelled))
-        _KNOWN.add(b64encode(f"{user}:{value}".encode()).decode())
+        KNOWN_SECRETS.update((value, *spelled))
+        KNOWN_SECRETS.add(b64encode(f"{user}:{value}".encode()).decode())
 
 
 def hide_secrets(text: str) -> str:
@@ -42,7 +43,7 @@ def hide_secrets(text: str) -> str:
         >>> hide_secrets("write password=$NAME, as in http://me:$NAME@host/")
         'write password=$NAME, as in http://me:$NAME@host/'
     """
-    for value in sorted(_KNOWN, key=len, reverse=True):
+    for value in sorted(KNOWN_SECRETS, key=len, reverse=True):
         text = text.replace(value, HIDDEN)
     return _NAMED.sub(rf"\1{HIDDEN}", _USER_INFO.sub(rf"\1:{HIDDEN}@", text))
 

@@ -137,21 +137,25 @@ def awaited(read: Callable[[], R], seconds: float = LATE_SECONDS) -> R:
 
 
 class FolderStore:
-    """A folder that all machines share; it is for whom its folder is for (``writing``)."""
+    """A folder that all machines share; it is for whom its folder is for (``writing``).
+
+    Args:
+        folder: which one.
+    """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
 
     def put(self, name: str, data: ReadableBuffer) -> None:
         """Store a file by renaming it when it is whole."""
-        path = self._folder / name
+        path = self.folder / name
         make_folder(path.parent)
         with replacing(path) as file:
             file.write(data)
 
     def put_first(self, name: str, data: ReadableBuffer) -> bool:
         """Store a file by giving it a second name, which fails where there is one."""
-        path = self._folder / name
+        path = self.folder / name
         make_folder(path.parent)
         part = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
         try:
@@ -165,24 +169,24 @@ class FolderStore:
 
     def get(self, name: str, first: int = 0, length: int | None = None) -> bytes:
         """The bytes of a file, or some of them."""
-        with open(self._folder / name, "rb") as file:
+        with open(self.folder / name, "rb") as file:
             file.seek(first)
             return file.read(-1 if length is None else length)
 
     def names(self, below: str = "") -> Iterator[Stored]:
         """The files of a folder and of those in it, but for unfinished ones."""
-        for above, _, names in os.walk(self._folder / below):
+        for above, _, names in os.walk(self.folder / below):
             for name in names:
                 path = Path(above, name)
                 with suppress(FileNotFoundError):
                     if not name.startswith("."):
                         status = path.stat()
-                        yield Stored(path.relative_to(self._folder).as_posix(), status.st_size, status.st_mtime)
+                        yield Stored(path.relative_to(self.folder).as_posix(), status.st_size, status.st_mtime)
 
     def remove(self, names: Iterable[str]) -> None:
         """Remove files."""
         for name in names:
-            (self._folder / name).unlink(missing_ok=True)
+            (self.folder / name).unlink(missing_ok=True)
 
 
 class ObjectStore:

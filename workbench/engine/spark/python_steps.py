@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -33,6 +34,9 @@ ANSWER = "answer string"
 STEP_SUFFIX = ".step"
 """The end of the names of the files."""
 
+_TRIES = 10
+"""How often a step is pickled anew."""
+
 _LOADED = 1024
 """The most steps that stay loaded in a worker."""
 
@@ -52,7 +56,7 @@ class StepFile:
     @staticmethod
     def write(folder: Path, step: Callable[[int], ArrowBatches]) -> StepFile:
         """Write a step, which must pickle with ``cloudpickle``, to a folder."""
-        data: bytes = cloudpickle.dumps(step)
+        data = _pickled(step)
         digest = hashlib.sha256(data).hexdigest()
         path = folder / f"{digest}{STEP_SUFFIX}"
         if not path.exists():
@@ -72,6 +76,17 @@ class StepFile:
             raise ValueError(f"{self.path} was changed by another program")
         step: Callable[[int], ArrowBatches] = cloudpickle.loads(data)
         return step
+
+
+def _pickled(step: Callable[[int], ArrowBatches]) -> bytes:
+    """The bytes of a step, which shares parts of plans with other threads.
+
+    A value that another thread computes and keeps (``cached_property``) enters the dictionary that is being pickled.
+    """
+    for _ in range(_TRIES):
+        with suppress(RuntimeError):
+            return bytes(cloudpickle.dumps(step))
+    return bytes(cloudpickle.dumps(step))
 
 
 def steps_rdd(context: SparkContext, first: int, tasks: int) -> RDD[Row]:
