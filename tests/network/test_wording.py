@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 
+from example_network import NODES, SAME_DAY, network_of
+
 from workbench.explain.describe import NetworkView
 from workbench.explain.explanation import ExplanationView, headline
 from workbench.network.network import Network
+from workbench.network.nodes import Aggregate
 from workbench.sharing.planner import Planner
+from workbench.sql.algebra.expressions import Column
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, array_of
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.schema import Schema
@@ -49,6 +53,13 @@ def planned() -> tuple[NetworkView, dict[str, ExplanationView]]:
         one = planner.register(network, name, bind(sql, "spark", SCHEMA).named(name)[name])
         network, explained[name] = one.network, ExplanationView.of(one.explanation)
     return NetworkView(network), explained
+
+
+def test_groups_of_a_selection_of_a_self_join_have_the_names_of_its_sides() -> None:
+    both = Column("tranid_1", INTEGER), Column("tranid_2", INTEGER)
+    groups = Aggregate(SAME_DAY.read, both, frozenset(), (SAME_DAY.id,))
+    view = NetworkView(network_of([*NODES, groups]))
+    assert view.node(groups.id).sql.startswith("SELECT DISTINCT l.tranid, r.tranid FROM «selection ")
 
 
 def test_no_statement_caption_column_or_explanation_has_a_generated_name() -> None:

@@ -11,7 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
+from operator import or_
 
 from workbench.network.nodes import (
     ID_DIGITS,
@@ -22,6 +23,7 @@ from workbench.network.nodes import (
     Node,
     NodeId,
     Recursion,
+    Selection,
     SetOperation,
     SetOperator,
     Source,
@@ -284,10 +286,16 @@ class Wording(Words):
         """How often a row of a node has columns of a row of each stream."""
         if id_ not in self._read:
             node = self._nodes.get(id_)
-            own = Counter([node.stream]) if isinstance(node, Source) else Counter[str]()
-            for read in () if node is None else node.reads:
-                below = self._readings(read.root)
-                own = own + below if isinstance(node, Join) else own | below
+            match node:
+                case Source(stream=stream):
+                    own = Counter([stream])
+                case Join(roots=(left, right)):
+                    own = self._readings(left) + self._readings(right)
+                case Selection(read=read):
+                    own = self._readings(read.root)
+                case _:
+                    below = () if node is None else (self._readings(read.root) for read in node.reads)
+                    own = reduce(or_, below, Counter[str]())
             self._read[id_] = own
         return self._read[id_]
 
