@@ -101,9 +101,13 @@ def test_duckdb_gives_the_same_answers(network: NetworkView, duck: duckdb.DuckDB
     def ask(name: str) -> list[Row]:
         return rows(duck.execute(f'SELECT * FROM "{name}"').fetchall())
 
+    def script(sql: str) -> object:
+        """DuckDB plans a view anew wherever it is read: ten over each other, each read twice, take it minutes."""
+        return duck.execute(sql.replace("CREATE VIEW", "CREATE TABLE"))
+
     duck.execute("BEGIN")
     try:
-        check(network, duck, "duckdb", CASES, duck.execute, ask)
+        check(network, duck, "duckdb", CASES, script, ask)
     finally:
         duck.execute("ROLLBACK")
 
