@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -33,9 +32,6 @@ ANSWER = "answer string"
 
 STEP_SUFFIX = ".step"
 """The end of the names of the files."""
-
-_TRIES = 10
-"""How often a step is pickled anew."""
 
 _LOADED = 1024
 """The most steps that stay loaded in a worker."""
@@ -81,12 +77,14 @@ class StepFile:
 def _pickled(step: Callable[[int], ArrowBatches]) -> bytes:
     """The bytes of a step, which shares parts of plans with other threads.
 
-    A value that another thread computes and keeps (``cached_property``) enters the dictionary that is being pickled.
+    A value that another thread computes and keeps (``cached_property``) may enter the dictionary that is being pickled.
     """
-    for _ in range(_TRIES):
-        with suppress(RuntimeError):
+    while True:
+        try:
             return bytes(cloudpickle.dumps(step))
-    return bytes(cloudpickle.dumps(step))
+        except RuntimeError as problem:
+            if "changed size during iteration" not in str(problem):
+                raise
 
 
 def steps_rdd(context: SparkContext, first: int, tasks: int) -> RDD[Row]:

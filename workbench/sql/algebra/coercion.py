@@ -17,7 +17,7 @@ from workbench.sql.algebra.constant_texts import number_of_text, typed_text, wit
 from workbench.sql.algebra.counted import counted_number, of_number, time_of_text
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.folding import constant_as, fold, parse_date, parse_instant
-from workbench.sql.algebra.hints import fields_hint, written_for
+from workbench.sql.algebra.hints import fields_hint, literal_hint
 from workbench.sql.algebra.types import (
     BINARY,
     BOOLEAN,
@@ -286,7 +286,7 @@ def _hint(expression: Expression, type_: DataType) -> str:
     if isinstance(expression, Constant) and isinstance(expression.value, str):
         if type_.temporal and parse_instant(expression.value) is not None:
             return f"it has an offset, and times here have none: TIMESTAMP WITH TIME ZONE '{expression.value}'"
-        if written := written_for(expression.value, type_):
+        if written := literal_hint(expression.value, type_):
             return written if type_.temporal else f"{written}, without quotes"
         if type_.temporal:
             form = "dates are year-month-day, as in 2002-11-20" if type_.kind is Kind.DATE else _TIMES

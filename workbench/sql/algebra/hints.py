@@ -21,14 +21,14 @@ _COMMA_GROUPS = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?")
 _POINT_GROUPS = re.compile(r"[-+]?\d{1,3}(\.\d{3}){2,}")
 
 
-def written_for(text: str, type_: DataType) -> str | None:
+def literal_hint(text: str, type_: DataType) -> str | None:
     """What to write in the place of a constant text where a value of a type is needed; ``None`` where it is unknown.
 
     Example:
         >>> from workbench.sql.algebra.types import DATE, DOUBLE
-        >>> written_for("31.12.2025", DATE), written_for("3/4/2026", DATE), written_for("soon", DATE)
+        >>> literal_hint("31.12.2025", DATE), literal_hint("3/4/2026", DATE), literal_hint("soon", DATE)
         ("write '2025-12-31'", "write '2026-03-04' or '2026-04-03'", None)
-        >>> written_for("1.234,50", DOUBLE), written_for("1,500", DOUBLE), written_for("1 day", DATE)
+        >>> literal_hint("1.234,50", DOUBLE), literal_hint("1,500", DOUBLE), literal_hint("1 day", DATE)
         ('write 1234.50', 'write 1.500 or 1500', "write INTERVAL '1' DAY")
     """
     if type_.temporal and (length := _LENGTH.fullmatch(text)):

@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Expression
-from workbench.sql.algebra.hints import written_for
+from workbench.sql.algebra.hints import literal_hint
 from workbench.sql.algebra.types import DATE, INTEGER
 from workbench.sql.binder.scope import Item, Scope
 from workbench.sql.functions.aggregates import expand
@@ -133,7 +133,7 @@ def bind_part(b: ExpressionBinder, node: exp.Dot) -> Expression:
         part = part_of_window(b.bind(node.this), node.expression.name, b.keep)
         if part is not None:
             return part
-    hint = written_for(node.sql(), DATE) or "parts are those of a struct; before a parenthesis IN may be missing"
+    hint = literal_hint(node.sql(), DATE) or "parts are those of a struct; before a parenthesis IN may be missing"
     b.source.refuse("a part of a value, by a dot", node, hint)
 
 

@@ -55,7 +55,7 @@ def test_they_are_kept_as_each_batch_leaves_them(tmp_path: Path, monkeypatch: py
         groups = OpenGroups.of(PLAN, folder, segments)
         assert told(groups) == expected
         dirty = change(random)
-        found = groups.found(PLAN, rows_of(dirty))
+        found = groups.look_up(PLAN, rows_of(dirty))
         assert {[*dirty][at] for at in found.group} == dirty.keys() & expected.keys()
         expected |= {key: expected.get(key, 0) + count for key, count in dirty.items()}
         run = written(dirty, tmp_path / "G1")
@@ -71,5 +71,5 @@ def test_a_batch_that_failed_leaves_the_groups_as_they_were(tmp_path: Path) -> N
     before, folder = {(0, "x", 1): 2}, str(tmp_path / "G1")
     segments = written(before, tmp_path / "G1")
     groups, dirty = OpenGroups.of(PLAN, folder, segments), {(0, "x", 1): 5}
-    groups.keep(folder, written(dirty, tmp_path / "G1"), rows_of(dirty), groups.found(PLAN, rows_of(dirty)))
+    groups.keep(folder, written(dirty, tmp_path / "G1"), rows_of(dirty), groups.look_up(PLAN, rows_of(dirty)))
     assert told(OpenGroups.of(PLAN, folder, segments)) == before

@@ -34,7 +34,7 @@ def stay_open(plan: GroupedPlan, state: Run, limits: Limits) -> bool:
 
 
 @dataclass(frozen=True)
-class FoundGroups:
+class GroupMatches:
     """Some groups that were looked up.
 
     Attributes:
@@ -84,16 +84,16 @@ class OpenGroups:
         order = np.argsort(hashes)
         return OpenGroups(segments, rows, hashes[order], order)
 
-    def found(self, plan: GroupedPlan, groups: pa.RecordBatch) -> FoundGroups:
+    def look_up(self, plan: GroupedPlan, groups: pa.RecordBatch) -> GroupMatches:
         """Those of some groups that are there."""
         hashes, names = _hashes(groups, plan), tuple(plan.state_keys)
         first = self.hashes.searchsorted(hashes)
         group, within = expanded(np.arange(len(hashes)), self.hashes.searchsorted(hashes, side="right") - first)
         at = self.places[first[group] + within]
         same = same_groups(groups, names, group, self.rows, names, at)
-        return FoundGroups(hashes, group[same], at[same])
+        return GroupMatches(hashes, group[same], at[same])
 
-    def keep(self, folder: str, written: Run, changed: pa.RecordBatch, found: FoundGroups) -> None:
+    def keep(self, folder: str, written: Run, changed: pa.RecordBatch, found: GroupMatches) -> None:
         """Keep the groups as some that were looked up have become.
 
         Args:

@@ -129,7 +129,7 @@ class StateUpdate:
 
     def _merged_with_open(self, dirty: pa.RecordBatch, groups: OpenGroups, written: Run) -> MergedGroups:
         """The dirty groups with their parts, where all groups are open; they are kept as they are now."""
-        found = groups.found(self.plan, dirty)
+        found = groups.look_up(self.plan, dirty)
         merged = self._merged(dirty, [(found.group, groups.rows, found.at)])
         groups.keep(self.folder, written, merged.after, found)
         return merged
