@@ -8,11 +8,12 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from workbench.engine import selection
+from workbench.engine import fetching, selection
 from workbench.engine.spark.in_process import InProcess, NeedsSparkError
 from workbench.limits import Limits
 from workbench.session.query import Query
 from workbench.session.session import Session
+from workbench.sql.algebra.expressions import Expression, calls
 
 ROWS = pd.DataFrame(
     {
@@ -77,3 +78,21 @@ def test_only_what_a_condition_needs_is_read_and_only_until_there_are_enough(mon
     tested = [number for names, number in taken if "wide" not in names]
     shown = [number for names, number in taken if "wide" in names]
     assert (tested, shown) == ([100, 100], [2])
+
+
+def test_what_is_computed_is_tested_of_the_rows_that_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluated: list[int] = []
+    evaluate = fetching.evaluate
+
+    def counted(expression: Expression, rows: pa.RecordBatch) -> pa.Array:
+        if calls(expression):
+            evaluated.append(rows.num_rows)
+        return evaluate(expression, rows)
+
+    rows = pd.DataFrame({"id": range(1_000), "s": ["x"] * 1_000})
+    with Session(InProcess()) as session:
+        session.add_stream("t", rows, history=1_000, batch=1)
+        query = session.register("SELECT UPPER(s) AS a, id, s || id AS b FROM t", name="q")
+        monkeypatch.setattr(fetching, "evaluate", counted)
+        assert query.count(where="a = 'X' AND b = 'x7' AND id = 7") == 1
+    assert evaluated and max(evaluated) == 1

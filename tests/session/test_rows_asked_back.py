@@ -11,7 +11,10 @@ import pytest
 
 from workbench.engine.engine import Engine
 from workbench.engine.spark.in_process import InProcess
+from workbench.network.network import Network
 from workbench.session.session import Session
+from workbench.sharing.planner import Planned, Planner
+from workbench.sql.logical import LogicalQuery
 
 ROWS, GROUPS = 8_000, 400
 SHAPES = {
@@ -77,3 +80,17 @@ def test_the_nearest_row_explains_an_asof_join_by_an_inequality_alone(session: S
     sql = "SELECT t.id, v.x FROM t ASOF JOIN (SELECT id, MAX(x) AS x FROM t GROUP BY id) v ON v.id > t.id"
     (rows,) = session.register(sql, "nearest", "duckdb").why({"id": 7}).streams.values()
     assert [*rows.id] == [7, 8]
+
+
+def test_places_of_elements_are_not_asked_for(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, register = list[str](), Planner.register
+
+    def counting(planner: Planner, network: Network, name: str, logical: LogicalQuery) -> Planned:
+        asked.append(name)
+        return register(planner, network, name, logical)
+
+    query = session.register("SELECT id, v FROM t, UNNEST(SPLIT(CAST(k AS STRING), '1')) AS e(v)", "parts")
+    monkeypatch.setattr(Planner, "register", counting)
+    (rows,) = query.why({"id": 7}).streams.values()
+    assert {*rows.id} == {7}
+    assert len(asked) <= 4

@@ -21,7 +21,7 @@ from workbench.arrow.types import Mask
 from workbench.engine.answers import WHOLE_ANSWER, Answers, Refinement
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.row_inputs import over_rows
-from workbench.engine.physical.row_tests import row_tests
+from workbench.engine.physical.row_tests import RowTests, row_tests
 from workbench.engine.physical.stored.kernels.table import evaluate, has_kernels
 from workbench.engine.read_window import crossing
 from workbench.engine.selection import RowCondition, has_retractions, repeated, rows_with_any, summed_weights
@@ -40,7 +40,7 @@ from workbench.sql.algebra.expressions import Column, Constant, Expression, colu
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import INTEGER, Kind
 from workbench.sql.functions.calls import calls_functions
-from workbench.sql.predicates.cnf import PredSet
+from workbench.sql.predicates.cnf import ORPred, PredSet, pred_set
 from workbench.sql.value_sizes import value_size
 
 _PLACE = "_place"
@@ -109,29 +109,58 @@ def _condition(answer: Answers, where: PredSet) -> tuple[RowCondition, ...] | No
     """The condition as one of the rows of the tree, if there is one; ``None`` where Spark tests it.
 
     Rows that are equal satisfy it alike, so those that do not are left out before the weights of equal ones are summed.
+    What is computed is tested last, of the rows that are left.
     """
     if not where:
         return ()
-    tests, outputs = row_tests(where), answer.plan.outputs
-    if tests.by_spark:
+    if row_tests(where).by_spark:
         return None
-    values = {name: outputs[int(name[1:])].expression for name in sorted(tests.columns or {"_0"})}
-    stored, monotone = answer.tree.plan.stored, answer.tree.plan.monotone
-    over = {
-        name: Column(key_column(value), value.type) if key_column(value) in stored else value
-        for name, value in values.items()
-    }
-    if not all(map(has_kernels, over.values())):
+    tests = sorted((_ValueTest.of(test, answer) for test in where), key=lambda test: len(test.computed))
+    if not all(has_kernels(value) for test in tests for value in test.values.values()):
         return None
 
     def passes(rows: pa.RecordBatch) -> Mask:
+        left = np.arange(rows.num_rows)
         with texts_read_once():
-            found = [evaluate(value, rows) for value in over.values()]
-        found = found if monotone else list(map(with_equal_bits, found))
-        return tests.passes(pa.RecordBatch.from_arrays(found, names=[*over]))
+            for test in tests:
+                left = left[test.passes(rows if len(left) == rows.num_rows else rows.take(pa.array(left)))]
+        return np.isin(np.arange(rows.num_rows), left, assume_unique=True)
 
-    read = {column.name for value in over.values() for column in columns(value)}
+    read = {column.name for test in tests for value in test.values.values() for column in columns(value)}
     return (RowCondition(only(answer.tree.relation.layout.arrow, [*sorted(read), WEIGHT]), passes),)
+
+
+@dataclass(frozen=True)
+class _ValueTest:
+    """A test of values of an answer, over the rows of its tree.
+
+    Attributes:
+        tests: what is tested of the values.
+        values: the values by the names that the test has for them.
+        monotone: whether no row of the tree is taken back; where one is, 0.0 and -0.0 are one value.
+    """
+
+    tests: RowTests
+    values: Mapping[str, Expression]
+    monotone: bool
+
+    @staticmethod
+    def of(test: ORPred, answer: Answers) -> _ValueTest:
+        tests, plan = row_tests(pred_set([test])), answer.tree.plan
+        values = {n: answer.plan.outputs[int(n[1:])].expression for n in sorted(tests.columns or {"_0"})}
+        over = {n: Column(key_column(v), v.type) if key_column(v) in plan.stored else v for n, v in values.items()}
+        return _ValueTest(tests, over, plan.monotone)
+
+    @property
+    def computed(self) -> list[Expression]:
+        """The values that are not stored."""
+        return [value for value in self.values.values() if not isinstance(value, Column)]
+
+    def passes(self, rows: pa.RecordBatch) -> Mask:
+        """Which rows of the tree pass."""
+        found = [evaluate(value, rows) for value in self.values.values()]
+        found = found if self.monotone else list(map(with_equal_bits, found))
+        return self.tests.passes(pa.RecordBatch.from_arrays(found, names=[*self.values]))
 
 
 def fetch_count(answer: Answers, refinement: Refinement = WHOLE_ANSWER) -> int:

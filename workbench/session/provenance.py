@@ -34,6 +34,7 @@ from workbench.sql.provenance import (
     MOST_LOOKED_UP,
     Stage,
     StepBack,
+    comes_from_rows,
     having_values,
     in_partitions,
     only_stream,
@@ -183,8 +184,11 @@ class _Search:
         return narrow
 
     def _add(self, known: _Known) -> None:
-        """Follow rows of a part later, with those that it is found to have by then, however often it is read."""
-        if not known.rows:
+        """Follow rows of a part later, with those that it is found to have by then, however often it is read.
+
+        What is written out, as the places of UNNEST are, comes from none.
+        """
+        if not known.rows or not comes_from_rows(known.part):
             return
         match known.part:
             case Ordered(query=inner) if known.columns:

@@ -122,7 +122,7 @@ def _inside(part: Input, tests: PredSet, find: Find) -> Input:
                 as_query(_inside(branch, _over(tests, _of_branch(part, branch)), find)) for branch in part.branches
             )
             if part.operator == "union":  # a row without partner has NULL where a known row has a value
-                branches = tuple(branch for branch in branches if not _is_empty(branch)) or branches[:1]
+                branches = tuple(branch for branch in branches if not is_empty(branch)) or branches[:1]
             return replace(part, branches=branches)
         case Ordered() if tests and (own := _over(tests, _counted_apart(part))):
             return part.map(lambda query: _inside(query, own, find))
@@ -150,7 +150,8 @@ def _with_partners(part: Input, partners: Partners, find: Find) -> Input:
     return part
 
 
-def _is_empty(part: Input) -> bool:
+def is_empty(part: Input) -> bool:
+    """Whether the condition of a block lets no row through."""
     return isinstance(part, Block) and FALSE.or_preds[0] in part.where.or_preds
 
 

@@ -38,8 +38,9 @@ from workbench.sql.logical import (
     SetQuery,
     StreamInput,
     output_columns,
+    parts_of,
 )
-from workbench.sql.narrowing import with_inner_tests
+from workbench.sql.narrowing import is_empty, with_inner_tests
 from workbench.sql.predicates.cnf import TRUE, Literal, Operator, PredSet, conjunction, or_pred, pred_set
 
 DECIDING = frozenset({"min", "max"})
@@ -341,6 +342,15 @@ def _asked(block: Block, stage: Stage, test: PredSet, outputs: tuple[Output, ...
     if stage is Stage.ROWS and block.analytics:
         return replace(changed, qualify=conjunction(block.qualify, test))
     return replace(changed, having=conjunction(block.having, test), analytics=(), qualify=TRUE)
+
+
+def comes_from_rows(part: Input) -> bool:
+    """Whether rows of streams are behind a part: VALUES, and what else is written out, are totals of no rows."""
+    found = set[int]()
+    for inner in parts_of(part):
+        is_read = isinstance(inner, StreamInput) or (not is_empty(inner) and found & {*map(id, inner.children())})
+        found |= {id(inner)} if is_read else set()
+    return id(part) in found
 
 
 def searched_branches(query: SetQuery) -> tuple[LogicalQuery, ...]:
