@@ -36,7 +36,7 @@ SAMPLES = (
 """Of each kind of name that there was once one."""
 
 ODD = {
-    "a column that is numbered inside": r"\b[cd]\d+\b|(?<![\w`])_[a-z]\w*",
+    "a column that is numbered inside": r"\b[cdk]\d+\b|(?<![\w`])_[a-z]\w*",
     "a generated name": r"_[0-9a-f]{8}\b|\b[A-Z][0-9a-f]{12}\b",
     "two qualifiers": r"\b\w+\.[lr]\.|\b[lr]\.\w+\.",
     "a value of Python": r"\bNone\b|\bTrue\b|\bFalse\b|\bDecimal\('|datetime|Kind\.|frozenset|<\w+ |\x00",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from workbench.network.sql_text import Names, bare
+from workbench.network.sql_text import Names, bare, part_sql
 from workbench.network.view_names import ViewNames
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Call, Column, Expression, column_name, map_columns, sources
@@ -18,15 +18,23 @@ def near_miss(block: Block, literal: Literal) -> str | None:
     """Why arithmetic of a block's comparison was not solved, if any was left (``why_not_canonical``)."""
 
     def read(column: Column) -> Expression:
-        return _handed_on(block.inputs, column)[1]
+        _, value = _handed_on(block.inputs, column)
+        return value if isinstance(value, Column) else column
 
     right = None if literal.right is None else map_columns(literal.right, read)
     return why_not_canonical(replace(literal, left=map_columns(literal.left, read), right=right))
 
 
 def names_in(block: Block, views: ViewNames) -> Names:
-    """The columns of a block's inputs, with the stream's name or the input's number where there are several."""
-    streams = [item.stream if isinstance(item, StreamInput) else "" for item in block.inputs]
+    """The columns of a block's inputs, with the stream's name or the input's number where there are several.
+
+    What a query inside computes of a row is written out, as in captions: it may be the binder that has named it.
+    """
+    return _names(block.inputs, views, len(block.inputs) > 1)
+
+
+def _names(inputs: Sequence[Input], views: ViewNames, qualified: bool) -> Names:
+    streams = [item.stream if isinstance(item, StreamInput) else "" for item in inputs]
 
     def name(part: Column | Call) -> str:
         read = sources(part)
@@ -35,28 +43,36 @@ def names_in(block: Block, views: ViewNames) -> Names:
         if isinstance(part, Call):
             own = views.name(stream, part)
         else:
-            of_stream, column = _handed_on(block.inputs, part)
-            stream, own = stream or of_stream, bare(column)
-        if len(streams) == 1 or not own:
+            within, value = _handed_on(inputs, part)
+            if not isinstance(value, Column):
+                return part_sql(value, _names(within, views, qualified))
+            stream, own = stream or _stream_of(within, value), bare(value)
+        if not qualified or not own:
             return own
         return f"{stream if streams.count(stream) <= 1 and stream else f't{source + 1}'}.{own}"
 
     return name
 
 
-def _handed_on(inputs: Sequence[Input], column: Column) -> tuple[str, Column]:
-    """The stream that a column is from, and what it is called there; "" of one that a query inside computes."""
+def _stream_of(inputs: Sequence[Input], column: Column) -> str:
+    """The stream that a column is from; "" where a query computes it."""
+    item = inputs[column.source] if 0 <= column.source < len(inputs) else None
+    return item.stream if isinstance(item, StreamInput) else ""
+
+
+def _handed_on(inputs: Sequence[Input], column: Column) -> tuple[Sequence[Input], Expression]:
+    """Where a column comes from: the inputs of a query inside, and what it is there."""
     item = inputs[column.source] if 0 <= column.source < len(inputs) else None
     match item:
-        case StreamInput(stream=stream):
-            return stream, column
         case Ordered(query=query):
             return _handed_on([query], replace(column, source=0))
         case SetQuery(names=names, branches=(first, *_)):
             places = {stored_name(name): place for place, name in enumerate(names)}
             if (place := places.get(column.name)) is not None:
                 name = stored_name(output_columns(first)[place][0])
-                return _handed_on([first], replace(column, name=name, source=0))
+                within, value = _handed_on([first], replace(column, name=name, source=0))
+                if isinstance(value, Column):  # other branches may compute something else
+                    return within, value
         case Block(inputs=inner, outputs=outputs, grouping=grouping):
             value = {stored_name(output.name): output.expression for output in outputs}.get(column.name)
             if grouping is not None:
@@ -64,4 +80,6 @@ def _handed_on(inputs: Sequence[Input], column: Column) -> tuple[str, Column]:
                 value = groups.get(value.name) if isinstance(value, Column) else None
             if isinstance(value, Column):
                 return _handed_on(inner, value)
-    return "", column
+            if isinstance(value, Call):
+                return inner, value
+    return inputs, column
