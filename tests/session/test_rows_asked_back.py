@@ -82,6 +82,14 @@ def test_the_nearest_row_explains_an_asof_join_by_an_inequality_alone(session: S
     assert [*rows.id] == [7, 8]
 
 
+def test_of_an_asof_join_no_other_rows_are_asked_for(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    query = session.register("SELECT t.id, u.v FROM t ASOF JOIN u ON u.k > t.id", "asof", "duckdb")
+    with counted(monkeypatch) as rows:
+        found = query.why({"id": 7})
+    assert {name: len(rows) for name, rows in found.streams.items()} == {"t": 1, "u": 1}
+    assert rows and max(rows) <= 8 * GROUPS, rows
+
+
 def test_places_of_elements_are_not_asked_for(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     asked, register = list[str](), Planner.register
 

@@ -62,6 +62,8 @@ def with_inner_tests(block: Block, find: Find = lambda rows, columns: TRUE) -> B
 
 def _narrowed(block: Block, partners: int | None, find: Find) -> Block:
     """What ``with_inner_tests`` gives; one of the inputs may be the partners of rows that matter."""
+    if block.analytics:
+        block = _without_unread(block, block.qualify, find)
     if block.grouping is not None and block.having:
         groups = {Column(column_name(group), group.type): group for group in block.grouping.groups}
         block = replace(block, where=conjunction(block.where, _over(block.having, groups)))
@@ -203,7 +205,13 @@ def _of_rows(block: Block) -> dict[Column, Expression]:
 
 
 def _without_unread(block: Block, tests: PredSet, find: Find) -> Block:
-    """A block whose functions with OVER are computed of fewer rows: of a row without value they read nothing."""
+    """A block whose functions with OVER are computed of fewer rows: of a row without value they read nothing.
+
+    Args:
+        block: the block.
+        tests: what rows have to satisfy that are shown.
+        find: as in ``with_inner_tests``.
+    """
     (item, *others) = block.inputs
     if others or block.grouping is not None or not isinstance(item, SetQuery) or item.rules or not item.all:
         return block
@@ -211,7 +219,6 @@ def _without_unread(block: Block, tests: PredSet, find: Find) -> Block:
     if item.operator != "union" or any(call.function not in _OF_VALUES or not _is_by_value(call) for call in calls):
         return block
     read = {argument for call in calls for argument in call.arguments}
-    own = _over(tests, _named_outputs(block))
 
     def narrowed(branch: LogicalQuery) -> LogicalQuery:
         shown = (
@@ -219,7 +226,7 @@ def _without_unread(block: Block, tests: PredSet, find: Find) -> Block:
         )
         values = [shown[column.name].expression for column in read if isinstance(column, Column) and shown]
         is_read = len(values) < len(read) or not all(isinstance(v, Constant) and v.value is None for v in values)
-        return branch if is_read else as_query(_inside(branch, _over(own, _of_branch(item, branch)), find))
+        return branch if is_read else as_query(_inside(branch, _over(tests, _of_branch(item, branch)), find))
 
     return replace(block, inputs=(replace(item, branches=tuple(map(narrowed, item.branches))),))
 
@@ -231,7 +238,7 @@ def _is_by_value(call: AnalyticCall) -> bool:
 
 def _tested(block: Block, tests: PredSet, find: Find) -> Block:
     if block.analytics:
-        block = _without_unread(block, tests, find)
+        block = _without_unread(block, _over(tests, _named_outputs(block)), find)
     own = _over(tests, _shown(block))
     if not own:
         return block
