@@ -30,6 +30,9 @@ SHAPES = {
     "partition_not_shown": "SELECT id, SUM(x) OVER (PARTITION BY k ORDER BY id) AS s FROM t",
     "two_partitions": "SELECT id, COUNT(*) OVER (PARTITION BY k) AS a, MAX(x) OVER (PARTITION BY h) AS b FROM t",
     "first_of_partition": "SELECT id, x FROM t QUALIFY ROW_NUMBER() OVER (PARTITION BY k ORDER BY x DESC, id) = 1",
+    "elements": "SELECT v, COUNT(*) AS n FROM t LATERAL VIEW EXPLODE(ARRAY(k, h)) e AS v GROUP BY v",
+    "parts": "SELECT v, COUNT(*) AS n FROM t "
+             "LATERAL VIEW EXPLODE(SLICE(SPLIT(k || '_' || h, '_'), 1, 2)) e AS v GROUP BY v",
     "rank_of_groups": "SELECT k, RANK() OVER (PARTITION BY g ORDER BY COUNT(*) DESC) AS r FROM t GROUP BY k, g",
 }  # fmt: skip
 MOST = {"rank_of_groups": ROWS // 10, "groups_of_outer_values": ROWS + ROWS // 40}
@@ -97,7 +100,7 @@ def test_places_of_elements_are_not_asked_for(session: Session, monkeypatch: pyt
         asked.append(name)
         return register(planner, network, name, logical)
 
-    query = session.register("SELECT id, v FROM t, UNNEST(SPLIT(CAST(k AS STRING), '1')) AS e(v)", "parts")
+    query = session.register("SELECT id, v FROM t, UNNEST(SPLIT(CAST(k AS STRING), '1')) AS e(v)", "places")
     monkeypatch.setattr(Planner, "register", counting)
     (rows,) = query.why({"id": 7}).streams.values()
     assert {*rows.id} == {7}

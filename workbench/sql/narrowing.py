@@ -12,10 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from workbench.sql.algebra.analytic import AnalyticCall
 from workbench.sql.algebra.column_names import stored_name
-from workbench.sql.algebra.expressions import Column, Constant, Expression, Origin, column_name, columns
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, Origin, column_name, columns
+from workbench.sql.algebra.types import Kind
+from workbench.sql.functions.calls import call
 from workbench.sql.logical import (
     Block,
     Input,
@@ -32,11 +35,13 @@ from workbench.sql.predicates.canonical import canonical
 from workbench.sql.predicates.cnf import (
     FALSE,
     TRUE,
+    Literal,
     Operator,
     ORPred,
     PredSet,
     conjunction,
     map_predicates,
+    or_pred,
     pred_set,
     predicate_columns,
 )
@@ -67,7 +72,7 @@ def _narrowed(block: Block, partners: int | None, find: Find) -> Block:
     if block.grouping is not None and block.having:
         groups = {Column(column_name(group), group.type): group for group in block.grouping.groups}
         block = replace(block, where=conjunction(block.where, _over(block.having, groups)))
-    block = replace(block, where=_with_column_pairs(block.where))
+    block = replace(block, where=_with_column_pairs(_with_arrays(block.where)))
     tests = [_of_input(block.where, source) for source in range(len(block.inputs))]
     inputs = [_inside(item, own, find) for item, own in zip(block.inputs, tests, strict=True)]
     rows = (
@@ -83,6 +88,28 @@ def _narrowed(block: Block, partners: int | None, find: Find) -> Block:
             found = find(joined.rows, joined.columns)
             inputs[source] = _inside(item, found, find) if found else _with_partners(item, joined, find)
     return replace(block, inputs=tuple(inputs))
+
+
+def _with_arrays(where: PredSet) -> PredSet:
+    """Conditions with what follows for arrays from their elements: those without a known one have no place to find."""
+    known = (test for test in where if all(map(_is_of_same_kind, test.literals)))
+    found = ([*map(_of_array, test.literals)] for test in known)
+    return conjunction(where, *(pred_set([or_pred(chain.from_iterable(own))]) for own in found if all(own)))
+
+
+def _is_of_same_kind(literal: Literal) -> bool:
+    is_known = literal.operator is Operator.EQ and isinstance(literal.right, Constant)
+    return is_known and literal.left.type.kind in SAME_KINDS
+
+
+def _of_array(literal: Literal) -> list[Literal]:
+    """Of which alternatives one holds where a value is known, if it is an element."""
+    match literal.left, literal.right:
+        case Call("element_at", (Call("array", elements), _)), _:
+            return [replace(literal, left=element) for element in elements]
+        case Call("element_at", (array, _)), Constant() as value if array.type.kind is Kind.ARRAY:
+            return [Literal(call("array_contains", array, value), Operator.HOLDS)]
+    return []
 
 
 def _with_column_pairs(where: PredSet) -> PredSet:

@@ -70,6 +70,11 @@ def changes_of(log: Changelog, tree: Relation) -> Relation:
     return replace(tree, runs=tuple(entry.delta.segments for entry in log[_first(log) :]), merge=None)
 
 
+def since_hydration(log: Changelog) -> Changelog:
+    """A changelog from its last entry with all rows on: what was added to a network later reads from there."""
+    return log[max(0, _first(log) - 1) :]
+
+
 def with_changes(log: Changelog, changes: Relation) -> Changelog:
     """A changelog whose newest entries are one, as the newest runs of its changes are by now."""
     same = _first(log) + len(changes.runs) - 1
