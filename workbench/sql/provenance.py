@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import IntEnum
+from itertools import accumulate
 
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import (
@@ -117,7 +118,21 @@ class _Level:
             next((tests[place] for place in one if place not in common and tests[place]), TRUE) for one in self.alike
         ]
         either = [pred_set([or_pred(x for test in own for p in test for x in p.literals)])] if all(own) else []
-        return conjunction(TRUE, *(tests[place] for place in sorted(common)), *either)
+        return conjunction(TRUE, *_worth_planning([tests[place] for place in sorted(common)]), *either)
+
+
+def _worth_planning(tests: Sequence[PredSet]) -> list[PredSet]:
+    """That of most values, which lets fewest rows through, and of the others those of few values.
+
+    Of a hundred rows each column by itself is a long list of values, which says little more and is planned each time.
+    """
+    by_values = sorted(filter(None, tests), key=_values_of)
+    most = accumulate(map(_values_of, by_values))
+    return [*(test for test, of_all in zip(by_values, most, strict=True) if of_all <= MOST_LOOKED_UP), *by_values[-1:]]
+
+
+def _values_of(test: PredSet) -> int:
+    return sum(len(predicate.literals) for predicate in test)
 
 
 def picked(block: Block, stage: Stage, width: int) -> tuple[Stage, tuple[int, ...]] | None:

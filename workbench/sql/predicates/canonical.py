@@ -111,7 +111,17 @@ def canonical_conjuncts(literal: Literal) -> tuple[Literal, ...]:
         >>> [str(x) for x in canonical_conjuncts(Literal(a, Operator.GT, cancelled))]
         ['a > 0', 'b is not null']
     """
+    if _is_canonical(literal):
+        return (literal,)
     return tuple(x for wide in _widened(literal) for x in _canonical_of_wide(wide))
+
+
+def _is_canonical(literal: Literal) -> bool:
+    """Whether a literal says which value of its type a column has, as the many of a long list do."""
+    match literal:
+        case Literal(Column(type=left), Operator.EQ, Constant(str() | int() as value, right)) if left == right:
+            return left.kind is Kind.STRING or (left == INTEGER and abs(value) <= _LARGEST)
+    return False
 
 
 def _canonical_of_wide(wide: Literal) -> tuple[Literal, ...]:
