@@ -16,6 +16,8 @@ from workbench.sql.predicates.cnf import Literal
 
 def near_miss(block: Block, literal: Literal) -> str | None:
     """Why arithmetic of a block's comparison was not solved, if any was left (``why_not_canonical``)."""
+    if not any(isinstance(side, Call) for side in literal.expressions):
+        return None
 
     def read(column: Column) -> Expression:
         _, value = _handed_on(block.inputs, column)

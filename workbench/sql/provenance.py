@@ -125,10 +125,21 @@ def _worth_planning(tests: Sequence[PredSet]) -> list[PredSet]:
     """That of most values, which lets fewest rows through, and of the others those of few values.
 
     Of a hundred rows each column by itself is a long list of values, which says little more and is planned each time.
+    What is computed, of all rows, is compared with the rows that are found where columns are known that find them.
     """
     by_values = sorted(filter(None, tests), key=_values_of)
+    by_values = by_values if not any(map(_finds_rows, by_values)) else [*filter(_reads_columns, by_values)]
     most = accumulate(map(_values_of, by_values))
     return [*(test for test, of_all in zip(by_values, most, strict=True) if of_all <= MOST_LOOKED_UP), *by_values[-1:]]
+
+
+def _finds_rows(test: PredSet) -> bool:
+    """Whether a test is of a column, of which rows have more than two values."""
+    return _reads_columns(test) and all(x.left.type != BOOLEAN for predicate in test for x in predicate.literals)
+
+
+def _reads_columns(test: PredSet) -> bool:
+    return all(isinstance(x.left, Column) for predicate in test for x in predicate.literals)
 
 
 def _values_of(test: PredSet) -> int:
