@@ -72,9 +72,9 @@ def _handed_on(inputs: Sequence[Input], column: Column) -> tuple[Sequence[Input]
             places = {stored_name(name): place for place, name in enumerate(names)}
             if (place := places.get(column.name)) is not None:
                 name = stored_name(output_columns(first)[place][0])
-                within, value = _handed_on([first], replace(column, name=name, source=0))
-                if isinstance(value, Column):  # other branches may compute something else
-                    return within, value
+                within, found = _handed_on([first], replace(column, name=name, source=0))
+                if isinstance(found, Column):  # other branches may compute something else
+                    return within, found
         case Block(inputs=inner, outputs=outputs, grouping=grouping):
             value = {stored_name(output.name): output.expression for output in outputs}.get(column.name)
             if grouping is not None:

@@ -119,8 +119,10 @@ def canonical_conjuncts(literal: Literal) -> tuple[Literal, ...]:
 def _is_canonical(literal: Literal) -> bool:
     """Whether a literal says which value of its type a column has, as the many of a long list do."""
     match literal:
-        case Literal(Column(type=left), Operator.EQ, Constant(str() | int() as value, right)) if left == right:
-            return left.kind is Kind.STRING or (left == INTEGER and abs(value) <= _LARGEST)
+        case Literal(Column(type=left), Operator.EQ, Constant(str(), right)):
+            return left == right and left.kind is Kind.STRING
+        case Literal(Column(type=left), Operator.EQ, Constant(int() as value, right)):
+            return left == right == INTEGER and abs(value) <= _LARGEST
     return False
 
 
