@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from workbench.arrow.types import to_column_type
-from workbench.errors import SqlError
+from workbench.errors import SqlError, SqlWarning
 from workbench.sql.algebra.types import DATE, DOUBLE, INSTANT, INTEGER, STRING, TIMESTAMP
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.schema import Schema
@@ -80,15 +80,13 @@ def test_a_value_that_is_written_as_people_do_is_written_as_sql_does(condition: 
 
 
 @pytest.mark.parametrize("dialect", OF_STRUCTS)
-def test_what_is_hinted_of_an_instant_is_accepted(dialect: str) -> None:
-    sql = "SELECT TIME_BUCKET_GAPFILL(INTERVAL '1' HOUR, {}) AS hour, COUNT(*) AS n FROM T GROUP BY hour"
-    hint = hint_of(sql.format("at"), dialect)
-    assert hint is not None
-    bind(
-        sql.format(hint.rpartition(": ")[2].replace("x", "at")),
-        dialect,
-        Schema(SCHEMA.streams, timezone="Europe/Berlin"),
-    )
+def test_what_is_hinted_of_days_of_instants_is_accepted(dialect: str) -> None:
+    sql = "SELECT TIME_BUCKET_GAPFILL(INTERVAL '1' DAY, {}) AS day, COUNT(*) AS n FROM T GROUP BY day"
+    berlin = Schema(SCHEMA.streams, timezone="Europe/Berlin")
+    with pytest.raises(SqlError) as caught:
+        bind(sql.format("at"), dialect, berlin)
+    hint = str(caught.value.hint).partition(" has")[0]
+    bind(sql.format(hint.replace("x", "at")), dialect, berlin)
 
 
 def test_a_pivot_without_a_list_says_so() -> None:
@@ -102,3 +100,13 @@ def test_a_call_with_the_arguments_of_another_database_says_how_it_is_written_he
 def test_a_name_with_a_dot_at_its_end_is_no_stream_before_from() -> None:
     assert str(hint_of("SELECT Loan-Nr. FROM T")).endswith("a name with a dot at its end stands in quotes")
     assert str(hint_of("SELECT number")).endswith("FROM says which stream has it")
+
+
+@pytest.mark.parametrize("difference", ["TIMESTAMPDIFF(SECOND, at, at2)", "DATEDIFF(HOUR, at, at2)", "at2 - at"])
+def test_a_difference_of_what_clocks_show_says_so(difference: str) -> None:
+    instants = {"T": (("at", INSTANT), ("at2", INSTANT))}
+    bind(f"SELECT {difference} AS d FROM T", "spark", Schema(instants))
+    with pytest.warns(SqlWarning, match="what clocks in Europe/Berlin show, also where these were changed"):
+        bind(f"SELECT {difference} AS d FROM T", "spark", Schema(instants, timezone="Europe/Berlin"))
+    passes = "UNIX_MICROS(at2) - UNIX_MICROS(at)"
+    bind(f"SELECT {passes} AS d FROM T", "spark", Schema(instants, timezone="Europe/Berlin"))

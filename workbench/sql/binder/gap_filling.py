@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from workbench.sql.algebra.analytic import AnalyticCall, Over
+from workbench.sql.algebra.coercion import coerce
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Column, Constant, Expression, Origin
 from workbench.sql.algebra.ordering import SortKey
@@ -34,7 +35,14 @@ from workbench.sql.binder.protocols import QueryContext, outside_subqueries
 from workbench.sql.binder.scalar import ScalarBinder, is_now
 from workbench.sql.binder.scope import Scope
 from workbench.sql.functions.calls import call, cast
-from workbench.sql.functions.times.time_differences import OF_GROUPS, moment_of, start_of_stretch, width_of_stretch
+from workbench.sql.functions.times.time_differences import (
+    OF_GROUPS,
+    micros_of,
+    moment_at,
+    moment_of,
+    start_of_stretch,
+    width_of_stretch,
+)
 from workbench.sql.logical import Analyzed, Block, LogicalQuery, Output, SetQuery, output_columns
 from workbench.sql.predicates.cnf import TRUE
 from workbench.sql.predicates.normal_form import normal_form
@@ -178,8 +186,10 @@ class _GapFilling:
         """The rows of groups and gaps, with the columns of ``shown``."""
         b = ScalarBinder(Scope(self.source), self.context.schema)
         width = Constant(width_of_stretch(b, self.function.expressions[0]), INTEGER)
-        ends = [None if node is None else moment_of(b, node) for node in self._ends()]
-        rows: LogicalQuery = self._numbered(self._groups(), ends, width)
+        groups = self._groups()
+        type_ = _column(groups, self.inner[self.function]).type
+        ends = [None if node is None else coerce(moment_of(b, node), type_) for node in self._ends()]
+        rows: LogicalQuery = self._numbered(groups, ends, width)
         # Two series, since one has MOST_ROWS elements at most; a check finds gaps that are longer than both.
         rows = self._series(rows, Constant(0, INTEGER), _column(rows, _PAGES), _PAGE)
         first = call("*", _column(rows, _PAGE), Constant(MOST_ROWS, INTEGER))
@@ -192,7 +202,8 @@ class _GapFilling:
         for (name, how), shown in self.shown.items():
             value: Expression = _column(rows, name)
             if name == self.inner[self.function]:
-                value = call("timestamp_micros", call("+", call("unix_micros", value), call("*", place, width)))
+                later = call("+", micros_of(value), call("*", place, width))
+                value = moment_at(later, type_)
             elif how == _BETWEEN:
                 if not value.type.numeric:
                     node = next(node for node, known in self.inner.items() if known == name)
@@ -261,9 +272,9 @@ class _GapFilling:
             for name in [by, *(name for name, how in self.shown if how == _BETWEEN)]
         }
         later = {name: Column(made.name, made.type, Origin.ANALYTIC) for name, made in following.items()}
-        upto = call("unix_micros", later[by])
-        own = call("unix_micros", _column(groups, by))
-        last = call("+", own, width) if end is None else call("unix_micros", end)
+        upto = micros_of(later[by])
+        own = micros_of(_column(groups, by))
+        last = call("+", own, width) if end is None else micros_of(end)
         length = call("-", call("coalesce", upto, last), own)
         stretches = call("div", call("+", length, call("-", width, Constant(1, INTEGER))), width)
         pages = call("div", call("-", stretches, Constant(1, INTEGER)), Constant(MOST_ROWS, INTEGER))

@@ -92,6 +92,7 @@ def plus_minus(
             raise TypeClash(f"{operator} of {left.type} and {right.type}", right, "write INTERVAL '5' MINUTE")
         return _counted(call(operator, *(counted_number(side) for side in sides if side is not None)), type_)
     if sign == -1 and {TIMESTAMP, INSTANT} & {left.type, right.type} and _is_time(left) and _is_time(right):
+        note_clocks(b, left, right, node)
         return of_number(call("-", *(call("unix_micros", time) for time in subtracted(left, right))), INTERVAL)
     return None
 
@@ -121,6 +122,14 @@ def in_day(micros: Expression) -> Expression:
     if isinstance(known, Constant):
         return of_number(micros if known.value else Constant(None, INTEGER), TIME)
     return of_number(call("case", known, micros, Constant(None, INTEGER)), TIME)
+
+
+def note_clocks(b: ExpressionBinder, left: Expression, right: Expression, node: exp.Expr) -> None:
+    """Warn of a difference of instants that is one of what clocks show, where these are set forward and back."""
+    here = zoning()
+    if INSTANT in (left.type, right.type) and here.subtracts_instants is False and here.zone != UTC:
+        message = f"a difference of instants is that of what clocks in {here.zone} show, also where these were changed"
+        b.source.note(message, node, "UNIX_MICROS(later) - UNIX_MICROS(earlier) is the time that passes")
 
 
 def subtracted(left: Expression, right: Expression) -> tuple[Expression, Expression]:

@@ -12,14 +12,28 @@ from typing import NoReturn
 
 from sqlglot import exp
 
+from workbench.errors import SqlError
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.counted import counted_number
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.hints import on_a_clock
-from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, INTERVAL, MONTHS, STRING, TIMESTAMP, Kind, decimal
+from workbench.sql.algebra.types import (
+    DATE,
+    DOUBLE,
+    INSTANT,
+    INTEGER,
+    INTERVAL,
+    MONTHS,
+    STRING,
+    TIMESTAMP,
+    DataType,
+    Kind,
+    decimal,
+)
+from workbench.sql.algebra.zones import UTC, clock_of, instant_of, zoning
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, reads_name, unwrapped
-from workbench.sql.functions.times.interval_arithmetic import subtracted
+from workbench.sql.functions.times.interval_arithmetic import note_clocks, subtracted
 from workbench.sql.functions.times.intervals import interval_parts
 from workbench.sql.functions.times.times_of_day import in_seconds
 from workbench.sql.functions.times.times_of_duckdb import months_between, months_in_unit, start_of_months
@@ -41,7 +55,9 @@ _WHOLE = "SECOND, MINUTE, HOUR, DAY and WEEK are"
 def timestamp_diff(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """TIMESTAMPDIFF(unit, from, to) of Spark, and DATEDIFF with a unit: whole units, toward zero."""
     unit = named_unit(node)
-    later, earlier = (_time(b.bind(unwrapped(side))) for side in (node.this, node.expression))
+    later, earlier = (b.bind(unwrapped(side)) for side in (node.this, node.expression))
+    note_clocks(b, later, earlier, node)
+    later, earlier = _time(later), _time(earlier)
     if unit in _MONTHS:
         return call("div", _whole_months(later, earlier), Constant(_MONTHS[unit], INTEGER))
     if unit not in _MICROS:
@@ -112,7 +128,10 @@ def width_of_stretch(b: ExpressionBinder, node: exp.Expr) -> int:
         node = exp.Interval(this=exp.Literal.string(one[1]), unit=exp.var(one[2].upper()))
     elif node.is_string:
         node = exp.Cast(this=node.copy(), to=exp.DataType.build("interval", dialect="postgres"))
-    width = b.bind(node)
+    try:
+        width = b.bind(node)
+    except SqlError:
+        width = Constant(None, INTERVAL)
     micros = counted_number(width) if width.type == INTERVAL else None
     if not isinstance(micros, Constant) or not isinstance(micros.value, int) or micros.value <= 0:
         b.source.refuse("a stretch of time of no constant width", node, "as in INTERVAL '15 minutes'")
@@ -121,29 +140,44 @@ def width_of_stretch(b: ExpressionBinder, node: exp.Expr) -> int:
 
 def start_of_stretch(time: Expression, width: Constant, origin: Constant = MONDAY) -> Expression:
     """Where the stretch of a time begins; stretches begin at whole widths from the origin."""
-    since = call("-", call("unix_micros", time), call("unix_micros", origin))
-    return call("timestamp_micros", call("-", call("unix_micros", time), call("pmod", since, width)))
+    since = call("-", micros_of(time), micros_of(origin))
+    return moment_at(call("-", micros_of(time), call("pmod", since, width)), time.type)
+
+
+def micros_of(moment: Expression) -> Expression:
+    """The microseconds from 1970 in UTC to a TIMESTAMP or instant."""
+    return call("unix_micros", clock_of(moment, UTC) if moment.type == INSTANT else moment)
+
+
+def moment_at(micros: Expression, type_: DataType) -> Expression:
+    """The TIMESTAMP, or instant, that many microseconds after 1970 in UTC."""
+    moment = call("timestamp_micros", micros)
+    return instant_of(moment, UTC, takes_last=False) if type_ == INSTANT else moment
 
 
 @reads_call("time_bucket_gapfill")
 def filled_stretch(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
-    """TIME_BUCKET_GAPFILL(width, t) of groups whose gaps are filled: as TIME_BUCKET, of a date or time."""
+    """TIME_BUCKET_GAPFILL(width, t) of groups whose gaps are filled, of a date, a time or an instant."""
     if not node.meta.get(OF_GROUPS):
         b.source.refuse("TIME_BUCKET_GAPFILL outside of GROUP BY", node, "GROUP BY it, and select from it")
-    width, time = node.expressions[:2]
-    return start_of_stretch(moment_of(b, time), Constant(width_of_stretch(b, width), INTEGER))
+    width, time = width_of_stretch(b, node.expressions[0]), moment_of(b, node.expressions[1])
+    zone = zoning().zone
+    if time.type == INSTANT and zone != UTC and _MICROS["HOUR"] % width:
+        hint = f"{on_a_clock(b.dialect)} has the days and hours of that zone's clock"
+        b.source.refuse(f"a stretch of instants in {zone} that is no part of an hour", node.expressions[0], hint)
+    return start_of_stretch(time, Constant(width, INTEGER))
 
 
 def moment_of(b: ExpressionBinder, node: exp.Expr) -> Expression:
-    """A date or a time as a TIMESTAMP.
+    """A date or a time as a TIMESTAMP; an instant as it is.
 
     Raises:
-        UnsupportedError: it is no time, or has a zone.
+        UnsupportedError: it is none of these.
     """
     time = coercion.as_time(b.bind(node))
-    if time.type not in (DATE, TIMESTAMP):
-        b.source.refuse(f"a stretch of {time.type}", node, f"it is one of dates and times: {on_a_clock(b.dialect)}")
-    return cast(time, TIMESTAMP)
+    if time.type not in (DATE, TIMESTAMP, INSTANT):
+        b.source.refuse(f"a stretch of {time.type}", node, "it is one of dates and times")
+    return time if time.type == INSTANT else cast(time, TIMESTAMP)
 
 
 @reads_call("locf", "interpolate")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.arrow.types import to_arrow
 from workbench.engine.physical.stored.decimals import rescaled
 from workbench.engine.physical.stored.kernels.kernel import Kernel
 from workbench.engine.physical.stored.kernels.quotients import to_double, to_integer
@@ -31,10 +32,15 @@ def _as_decimal(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     return rescaled(arguments[0], call.type)
 
 
+def _with_zone_or_without(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    return arguments[0].cast(to_arrow(call.type))
+
+
 _CASTS = {
     (Kind.DECIMAL, Kind.DECIMAL): _as_decimal,
     (Kind.INTEGER, Kind.DECIMAL): _as_decimal,
     (Kind.TIMESTAMP, Kind.DATE): to_date,
+    (Kind.TIMESTAMP, Kind.TIMESTAMP): _with_zone_or_without,
     (Kind.DATE, Kind.TIMESTAMP): to_timestamp,
     (Kind.INTEGER, Kind.STRING): _integer_as_text,
     (Kind.BOOLEAN, Kind.STRING): _truth_as_text,
@@ -54,6 +60,8 @@ def _accepts(call: Call) -> bool:
     if call.type.kind is Kind.DECIMAL:
         return _kinds(call) in _CASTS
     value = call.arguments[0].type
+    if value.kind is call.type.kind is Kind.TIMESTAMP:
+        return True
     plain = call.type in (INTEGER, DOUBLE, STRING, JSON) or (call.type.temporal and not call.type.zoned)
     whole = call.type != INTEGER or value.kind is not Kind.DECIMAL or not value.scale
     return plain and whole and not value.zoned and _kinds(call) in _CASTS
