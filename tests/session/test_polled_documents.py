@@ -170,3 +170,12 @@ def test_secrets_are_variables_of_the_environment(monkeypatch: pytest.MonkeyPatc
         for wrong in ("every=0s", "every=soon"):
             with pytest.raises(StreamError, match="no length of time"):
                 session.add_stream("u", url.replace("every=1ms", wrong))
+
+
+def test_dates_are_read_as_people_write_them(tmp_path: Path) -> None:
+    with serving() as (server, url), Session(InProcess(), tmp_path / "s") as session:
+        server.show([{"id": 1, "day": "31.12.2025", "within": {"at": "1.1.2026 9:05"}}])
+        session.add_stream("t", url)
+        session.run(1)
+        answer = session.register("SELECT id, DATE_ADD(day, 1) AS next, within.at FROM t", name="q").result()
+    assert [*map(str, answer.iloc[0])] == ["1", "2026-01-01", "2026-01-01 09:05:00"]

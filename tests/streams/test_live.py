@@ -349,6 +349,20 @@ def test_a_socket_of_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     reader.close()
 
 
+def test_a_socket_brings_dates_as_people_write_them(tmp_path: Path) -> None:
+    lines = [{"at": day, "within": {"on": [day]}} for day in ("31.12.2025", "1.1.2026")]
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(2) as waiting:
+        sender = waiting.submit(lambda: server.accept()[0])
+        adding = waiting.submit(live, tmp_path, f"socket://127.0.0.1:{server.getsockname()[1]}")
+        sender.result(20).sendall("".join(f"{json.dumps(line)}\n" for line in lines).encode())
+        log, reader = adding.result(20)
+        taken(log, reader, 2)
+        sender.result().close()
+        reader.close()
+    assert {name: str(type_) for name, type_ in log.columns} == {"at": "date", "within": "struct<on:array<date>>"}
+    assert [row["at"].isoformat() for row in log.read(0, 2).to_pylist()] == ["2025-12-31", "2026-01-01"]
+
+
 def taken(log: StreamLog, reader: Reader, rows: int) -> None:
     """Take in until there is a number of rows, one at a time."""
     until = time.monotonic() + 120

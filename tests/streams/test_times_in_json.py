@@ -46,12 +46,22 @@ def test_columns_of_times_are_read_and_said(
 
 
 WRITTEN = [
-    (TIMES, "times, in UTC", "2026-03-01 10:30:00.500000"),
-    (("2026-03-01", None), "dates", "2026-03-01"),
-    (("13.01.2026", "02.03.2026"), "dates as d.M.yyyy", "2026-01-13"),
-    (("5 Jan 2026", "31 Dec 2025"), "dates as d MMM yyyy", "2026-01-05"),
-    (("05.01.2026 6:00", "13.01.2026 17:30"), "times as d.M.yyyy H:mm", "2026-01-05 06:00:00"),
-    (("3/4/2026", "5/6/2026"), "", "3/4/2026"),
+    (TIMES, "read as times, in UTC", "2026-03-01 10:30:00.500000"),
+    (("2026-03-01", None), "read as dates", "2026-03-01"),
+    (("13.01.2026", "02.03.2026"), "read as dates as d.M.yyyy", "2026-01-13"),
+    (("5 Jan 2026", "31 Dec 2025"), "read as dates as d MMM yyyy", "2026-01-05"),
+    (("05.01.2026 6:00", "13.01.2026 17:30"), "read as times as d.M.yyyy H:mm", "2026-01-05 06:00:00"),
+    (
+        ("3/4/2026", "5/6/2026"),
+        "of dates: TO_DATE(…, 'd/M/yyyy') or TO_DATE(…, 'M/d/yyyy') in a query reads them",
+        "3/4/2026",
+    ),
+    (
+        ("1/2/2026 9:05", None),
+        "of dates: TO_TIMESTAMP(…, 'd/M/yyyy H:mm') or TO_TIMESTAMP(…, 'M/d/yyyy H:mm') in a query reads them",
+        "1/2/2026 9:05",
+    ),
+    (("31.12.25", "1.1.26"), "of dates: TO_DATE(…, 'd.M.yy') in a query reads them", "31.12.25"),
     (("2026-03-01", "soon"), "", "2026-03-01"),
     (("Ulm", "2026-03-01"), "", "Ulm"),
 ]
@@ -77,7 +87,7 @@ def test_times_within_structs_and_arrays_are_read_and_said(
     source = tmp_path / "in.jsonl"
     source.write_text("\n".join(json.dumps({"id": n, "at": within(value)}) for n, value in enumerate(values)))
     log = ingest("t", source, tmp_path / "log")
-    assert [note.partition(";")[0] for note in log.notes] == [f"{path}: texts, read as {why}"] * bool(why)
+    assert [note.partition(";")[0] for note in log.notes] == [f"{path}: texts, {why}"] * bool(why)
     shown = as_shown(log.read(0, 1).column("at"), dict(log.columns)["at"])
     assert str(inner(shown[0].as_py())) == expected
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from workbench.arrow.compatible import widest_type
 from workbench.sql.algebra.column_names import stored_name
-from workbench.sql.algebra.types import DATE, MAX_PRECISION, TIMESTAMP, DataType
+from workbench.sql.algebra.types import DATE, MAX_PRECISION, STRING, TIMESTAMP, DataType
 from workbench.streams.drift import shown_type
 from workbench.streams.files.connect_schema import is_schema_part
 from workbench.streams.files.envelopes import FLAT_MARKS
@@ -25,7 +25,7 @@ from workbench.streams.files.json_values import (
     with_schema_part,
 )
 from workbench.streams.files.undeclared import with_guesses
-from workbench.streams.guessing import Guess, declaration, guess, read
+from workbench.streams.guessing import Guess, dates_of, declaration, guess, read
 
 _MISFITS = (pa.ArrowException, TypeError, ValueError, OverflowError)
 """Errors that a value of another type than its column's raises."""
@@ -112,10 +112,10 @@ def find_times(records: Sequence[JsonRecord], schema: pa.Schema, declared: Conta
         if stored_name(column.name) in declared or is_as_text(column):
             fields.append(column)
         elif pa.types.is_nested(column.type):
-            notes = list[str]()
+            notes = list[tuple[str, bool]]()
             fields.append(_with_times(column, values, column.name, notes))
             kept = declaration(column.name, shown_type(column.type))
-            said += [f"{note}; {kept} keeps them" for note in notes]
+            said += [f"{note}; {kept} keeps them" if is_read else note for note, is_read in notes]
         else:
             fields.append(column)
             found = guess(column.name, _texts(values)) if column.type == pa.string() else None
@@ -152,7 +152,11 @@ def with_times_of(records: Sequence[JsonRecord], schema: pa.Schema, types: Mappi
 
 
 def _with_times(
-    column: pa.Field, values: Sequence[object], path: str, notes: list[str], wanted: DataType | None = None
+    column: pa.Field,
+    values: Sequence[object],
+    path: str,
+    notes: list[tuple[str, bool]],
+    wanted: DataType | None = None,
 ) -> pa.Field:
     """A field in which texts are dates and times where all of some values are such.
 
@@ -160,7 +164,7 @@ def _with_times(
         column: the field.
         values: of it.
         path: where it is.
-        notes: says of which texts that is so.
+        notes: gets what is said of texts that are dates or times, and whether they are read as such.
         wanted: the type that its values come to; ``None``: that is open.
     """
     is_, type_ = pa.types, column.type
@@ -181,9 +185,17 @@ def _with_times(
     texts = _texts(values)
     found = guess(path, texts)
     if found.type not in (DATE, TIMESTAMP) or read(texts, found)[1] is not None:
+        if found.type == STRING and (ways := " or ".join(map(_reading, dates_of(texts)))):
+            notes.append((f"{path}: texts, of dates: {ways} in a query reads them", False))
         return column
-    notes.append(f"{path}: texts, read as {found.why}")
+    notes.append((f"{path}: texts, read as {found.why}", True))
     return time_field(column, found.type, found.form)
+
+
+def _reading(declared: str) -> str:
+    """How a query of spark reads texts of a declared date or time (``dates_of``)."""
+    type_, _, form = declared.partition(" ")
+    return f"TO_{type_.upper()}(…, '{form}')"
 
 
 def _texts(values: Sequence[object]) -> pa.Array:
