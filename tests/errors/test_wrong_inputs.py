@@ -114,7 +114,7 @@ LINES = {
     "diff q": "as in %argus diff",
     "explain": "as in %argus explain",
     "windows q --as-of 3": "it has --limit",
-    "stream f f.csv --type at=date d.M.yyyy": 'what has blanks stands in quotes: "… d.M.yyyy"',
+    "stream f f.csv --type at=date d.M.yyyy": 'if "at=date d.M.yyyy" is one value, it stands in quotes',
     "results q --limit -3": "%argus help results",
     "why q --limit -1": "%argus help why",
     "undo": "%argus drop NAME",
@@ -247,7 +247,7 @@ def test_a_clash_names_both_types(text, said):
         ("snapshot", "required: FILE", "%argus help snapshot"),
         ("help strem", "no help on strem", "did you mean stream?"),
         ("stream f f.csv --separator ;", "--separator is not understood", "did you mean --sep?"),
-        ("stream f my file.csv", "file.csv is not understood", 'what has blanks stands in quotes: "… file.csv"'),
+        ("stream f my file.csv", "file.csv is not understood", 'if "my file.csv" is one value, it stands in quotes'),
     ],
 )
 def test_a_line_says_what_is_meant(line, said, tried):

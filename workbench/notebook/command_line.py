@@ -216,7 +216,7 @@ class Parser(argparse.ArgumentParser):
         several = (
             ""
             if not before or word.startswith("-") or self._name.startswith("%") or (before + word).isdecimal()
-            else f'what has blanks stands in quotes: "… {word}"; {self._help}'
+            else f'if "{before} {word}" is one value, it stands in quotes; {self._help}'
         )
         self.error(f"{word} is not understood", near or (listed and f"it has {listed}; {self._help}") or several)
 

@@ -7,6 +7,7 @@ the analyst reads or types, the workbench does once what her first queries would
 from __future__ import annotations
 
 import atexit
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class
 from IPython.display import display
 
-from workbench.errors import EnvironmentProblem
+from workbench.errors import EnvironmentProblem, SessionError
 from workbench.errors.extras import other_project
 from workbench.errors.public_api import translate_unexpected_errors
 from workbench.explain.describe import NetworkView
@@ -159,7 +160,8 @@ def use(session: PlainSession) -> None:
 def _follow(context: NotebookContext) -> None:
     """After a cell, which may have changed anything, what is on the screen follows."""
     if context.current is not None and not context.current.closed:
-        context.current.player.announce()
+        with suppress(SessionError):  # the next command says it, as of a folder that is gone
+            context.current.player.announce()
 
 
 def start_spark() -> SparkSession:

@@ -25,6 +25,8 @@ PATIENCE = 1.0
 """Seconds without a word."""
 PAUSE = 0.5
 """Seconds between two looks."""
+SURE = 0.25
+"""The share of the operators before which nothing is said of the others: the first ones take the longest."""
 
 
 @contextmanager
@@ -94,6 +96,8 @@ def how_far(progress: Progress | Arriving | Verifying | None, seconds: float, mo
         >>> from workbench.engine.schedule import Progress
         >>> how_far(Progress(0, 2, 6), 4.0)
         '2 of 6 operators, 4.0 s, about 8 s more'
+        >>> how_far(Progress(0, 2, 37), 4.0)
+        '2 of 37 operators, 4.0 s'
         >>> how_far(Arriving("Trades", 420_000, 0.4), 4.0)
         '420,000 rows (40% of the source), 4.0 s, about 6 s more'
         >>> how_far(None, 4.0)
@@ -108,7 +112,7 @@ def how_far(progress: Progress | Arriving | Verifying | None, seconds: float, mo
         share = progress.share
         parts.insert(0, progress.doing)
     elif progress is not None and progress.total:
-        share = progress.done / progress.total
+        share = progress.done / progress.total if progress.done >= progress.total * SURE else 0.0
         parts.insert(0, f"{progress.done} of {progress.total} operators")
     if share:
         more += seconds * (1 - share) / share

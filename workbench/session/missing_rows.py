@@ -84,7 +84,8 @@ class MissingRows:
     def title(self) -> str:
         """What was asked, and how many causes were found."""
         if self.there:
-            return f"{counted(self.there, 'row')} of {self.query} {'is' if self.there == 1 else 'are'} as expected"
+            has = f"{counted(self.there, 'row')} of {self.query} {'has' if self.there == 1 else 'have'} {self.expected}"
+            return f"{has}: nothing is missing; %argus why {self.query} says what it is computed from"
         if not self.causes:
             return f"no row of {self.query} has {self.expected}, and no stored row comes near"
         return f"no row of {self.query} has {self.expected}"

@@ -179,8 +179,13 @@ def column_types(source: OpenedSource, given: Mapping[str, str]) -> dict[str, Da
         if not (_is_number(field.type) and _is_time(types[stored])):  # numbers of a unit are read as texts
             _check_convertible(field, types[stored])
     for name in (display_name(stored) for stored in given_types if stored not in types):
-        known = [*map(display_name, types)]
-        raise StreamError(f"no column {name} in the source", hint=nearest(name, known) or _listing(known))
+        known, whole = [*map(display_name, types)], name.partition(".")[0]
+        hint = nearest(name, known) or _listing(known)
+        if stored_name(whole) in types and whole != name:
+            hint = (
+                f"{name} is inside {whole}: a query converts it, as TO_DATE({name}, 'd.M.yyyy') or CAST({name} AS INT)"
+            )
+        raise StreamError(f"no column {name} in the source", hint=hint)
     return types
 
 

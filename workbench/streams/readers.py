@@ -40,11 +40,13 @@ _READ_BY_PANDAS = {
     **{".xml": "read_xml", ".feather": "read_feather", ".arrow": "read_feather", ".orc": "read_orc"},
     **{".html": "read_html", ".dta": "read_stata", ".sav": "read_spss", ".sas7bdat": "read_sas"},
 }
+_DATABASES, _ARCHIVES = (".db", ".sqlite", ".sqlite3"), (".zip", ".tar", ".tgz", ".7z", ".rar")
 _MAGIC = b"PAR1"
 _BUFFER = 1 << 20
 """Bytes of each column of a Parquet file that are read at a time."""
 Declared = Mapping[str, DataType] | None
 """Types of columns, by their stored names."""
+_DECLARE = "say which it is to have: columns={'fee': 'string'}, in a cell --type fee=string"
 
 
 def open_source(
@@ -186,14 +188,24 @@ def _of_one_type(chunks: Iterable[Chunk], schema: pa.Schema, strict: Collection[
         yield replace(chunk, rows=rows, lines=chunk.lines[good], quarantined=tuple(misfits))
 
 
+def _how_to_read(name: str) -> str:
+    """What to do with a file that is of none of the kinds that are read."""
+    ending = Path(name).suffix.lower()
+    if by_pandas := _READ_BY_PANDAS.get(ending):
+        return f"pandas reads it: frame = pandas.{by_pandas}({name!r}), and frame is the source"
+    if ending in _DATABASES:
+        frame = f"frame = pandas.read_sql('SELECT * FROM …', sqlite3.connect({name!r}))"
+        return f"pandas reads it: {frame}, and frame is the source; a PolledQuery follows it"
+    if ending in _ARCHIVES:
+        return "unpack it, and give the file that is in it"
+    return f"Parquet, CSV (.csv, .tsv, .txt), and JSON lines ({' or '.join(ENDINGS[:2])}) are read"
+
+
 def _parquet_schema(path: Path | UrlFile) -> tuple[pa.Schema, int]:
     """The columns of a file, and how many rows it has."""
     with _opened(path) as opened:
         if opened.read(len(_MAGIC)) != _MAGIC:
-            ends = f"CSV files must end in .csv, .tsv or .txt, JSON lines in {' or '.join(ENDINGS[:2])}"
-            by_pandas = _READ_BY_PANDAS.get(Path(path.name).suffix.lower())
-            frame = f"pandas reads it: frame = pandas.{by_pandas}({path.name!r}), and frame is the source"
-            raise StreamError(f"{path} is not a Parquet file", hint=frame if by_pandas else ends)
+            raise StreamError(f"{path} is not a Parquet file", hint=_how_to_read(path.name))
         try:
             with _parquet_file(opened) as file:
                 return file.schema_arrow, file.metadata.num_rows
@@ -277,6 +289,16 @@ def _open_spark(frame: Any, scratch: Path) -> OpenedSource:
     return _open_parquet(_parquet_files(scratch), None)
 
 
+def _mixed(records: Sequence[JsonRecord], schema: pa.Schema) -> str:
+    """The column of some records that has values of several types."""
+    for field in schema:
+        try:
+            pa.array([record.get(field.name) for record in records], field.type)
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            return f"column {field.name}"
+    return "a column"
+
+
 def _open_records(records: Sequence[JsonRecord], declared: Declared) -> OpenedSource:
     if not records:
         raise StreamError("a list without rows says nothing of its columns", hint="give an Arrow or pandas table")
@@ -289,7 +311,9 @@ def _open_records(records: Sequence[JsonRecord], declared: Declared) -> OpenedSo
     try:
         rows = pa.Table.from_pylist(list(records), schema=schema)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        raise StreamError(f"a column of the list has values of no single type: {error}") from error
+        raise StreamError(
+            f"{_mixed(records, schema)} of the list has values of no single type: {error}", hint=_DECLARE
+        ) from error
     return _open_reader(rows.to_reader())
 
 

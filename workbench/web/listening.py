@@ -93,7 +93,8 @@ def listen(
                 server = _Server(host, port)
             except (OSError, OverflowError) as error:
                 hint = "0 takes a port that is free"
-                raise SessionError(f"nothing can listen at port {port}: {error}", hint=hint) from error
+                why = getattr(error, "strerror", None) or str(error)
+                raise SessionError(f"nothing can listen at port {port}: {why}", hint=hint) from error
             _SERVERS[host, server.server_port] = server
         server.applications[path] = _Guarded(application, token)
     return Endpoint(host, server.server_port, path, server)

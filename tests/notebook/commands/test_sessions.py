@@ -112,7 +112,7 @@ def test_a_session_that_is_not_saved_is_not_left_unless_that_is_said(capsys, tmp
     context, _ = context_of(session, kept)
     session.add_stream("F", None, 1, 1, None)
     assert context.session is session
-    with pytest.raises(MagicError, match="is not saved as it is: after batch 5, 1 stream") as refused:
+    with pytest.raises(MagicError, match="has not saved: after batch 5, 1 stream") as refused:
         open_session.run(context, Arguments(str(tmp_path)))
     assert "--leave" in str(refused.value) and "%argus save" in str(refused.value)
     assert context.session is session
@@ -160,7 +160,7 @@ def test_closing_lets_others_go_on_and_loses_nothing(capsys):
     assert "no session to close" in capsys.readouterr().out
     session.register("huge", "new", "spark")
     assert context.session is session
-    with pytest.raises(MagicError, match="is not saved"):
+    with pytest.raises(MagicError, match="has not saved"):
         close.run(context, Arguments(""))
     assert not session.closed
     close.run(context, Arguments("", leave=True))

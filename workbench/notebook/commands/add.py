@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from workbench.errors import StreamError
 from workbench.explain.text import counted, listed
 from workbench.notebook.command_line import MagicError, argument, batch_size, command, several
 from workbench.notebook.context import NotebookContext
@@ -28,6 +30,11 @@ QUARANTINED_SHOWN = 3
 """Quarantined rows that are shown when a stream is added."""
 TIMES_SHOWN = 3
 """Columns that are proposed as event time."""
+_OPTIONS = "batch|changes|decimal|encoding|history|key|lateness|nan|ordered|references|registry|sep|shed|time|weight"
+_IN_PYTHON = re.compile(
+    rf"(?<![\w-])(?P<name>{_OPTIONS})=(?:\['(?P<listed>[^']*)'\]|'(?P<text>[^']*)'|\[?(?P<rest>…)\]?)"
+)
+"""An option as Python calls it."""
 
 SOURCE = argument(
     "source",
@@ -157,26 +164,27 @@ def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
             "the following arguments are required: SOURCE",
             hint="as in %argus stream Trades trades.csv --history 1000; %argus help stream",
         )
-    stream = context.session.add_stream(
-        arguments.name,
-        find_source(arguments.source, context.user_variables),
-        history=arguments.history,
-        batch=arguments.batch,
-        time=arguments.time,
-        columns=_column_types(arguments.type),
-        lateness=arguments.lateness,
-        key=arguments.key,
-        changes=arguments.changes,
-        weight=arguments.weight,
-        shed=arguments.shed,
-        registry=arguments.registry,
-        since=arguments.since,
-        transaction=arguments.transaction,
-        references=arguments.references,
-        ordered=arguments.ordered,
-        replace=arguments.replace,
-        **_reading_options(arguments),
-    )
+    with as_typed():
+        stream = context.session.add_stream(
+            arguments.name,
+            find_source(arguments.source, context.user_variables),
+            history=arguments.history,
+            batch=arguments.batch,
+            time=arguments.time,
+            columns=_column_types(arguments.type),
+            lateness=arguments.lateness,
+            key=arguments.key,
+            changes=arguments.changes,
+            weight=arguments.weight,
+            shed=arguments.shed,
+            registry=arguments.registry,
+            since=arguments.since,
+            transaction=arguments.transaction,
+            references=arguments.references,
+            ordered=arguments.ordered,
+            replace=arguments.replace,
+            **_reading_options(arguments),
+        )
     lines = [
         f"{rows_to_come(stream)} in batches of {stream.batch_text}",
         describe_rows(stream),
@@ -185,6 +193,20 @@ def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
     lines += (str(declared) for declared in stream.constraints if declared.constraint.declared)
     lines += [_readers(context.session, stream)] if arguments.replace else []
     show("\n".join(filter(None, lines)))
+
+
+@contextmanager
+def as_typed() -> Iterator[None]:
+    """Within the context, errors call options as they are typed in a cell: ``--key id`` and not ``key=['id']``."""
+    try:
+        yield
+    except StreamError as error:
+        hint = None if error.hint is None else _IN_PYTHON.sub(_typed, error.hint)
+        raise type(error)(_IN_PYTHON.sub(_typed, error.message), hint=hint) from error
+
+
+def _typed(option: re.Match[str]) -> str:
+    return f"--{option['name']} {option['listed'] or option['text'] or option['rest']}"
 
 
 def add_columns(context: NotebookContext, arguments: argparse.Namespace) -> None:
@@ -234,15 +256,16 @@ def _given_besides(arguments: argparse.Namespace, *names: str) -> list[str]:
 )
 def add_table(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Add a static table."""
-    table = context.session.add_table(
-        arguments.name,
-        find_source(arguments.source, context.user_variables),
-        _column_types(arguments.type),
-        key=arguments.key,
-        replace=arguments.replace,
-        references=arguments.references,
-        **_reading_options(arguments),
-    )
+    with as_typed():
+        table = context.session.add_table(
+            arguments.name,
+            find_source(arguments.source, context.user_variables),
+            _column_types(arguments.type),
+            key=arguments.key,
+            replace=arguments.replace,
+            references=arguments.references,
+            **_reading_options(arguments),
+        )
     lines = [f"table {table.name}: {counted(table.rows, 'row')}", describe_rows(table)]
     lines += [_readers(context.session, table)] if arguments.replace else []
     show("\n".join(filter(None, lines)))

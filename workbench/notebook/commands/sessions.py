@@ -224,8 +224,8 @@ def close(context: NotebookContext, arguments: argparse.Namespace) -> None:
 def _check_saved(context: NotebookContext, leave: bool, anyway: str) -> None:
     if context.current is not None and not leave and would_lose(context, context.current):
         raise MagicError(
-            f"the session of this notebook is not saved as it is: {described(context.current)}",
-            hint=f"%argus save FOLDER keeps it; {anyway} goes on without it",
+            f"this would lose what the notebook works on and has not saved: {described(context.current)}",
+            hint=f"%argus save FOLDER keeps it, then say this again; {anyway} loses it",
         )
 
 

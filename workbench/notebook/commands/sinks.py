@@ -110,8 +110,8 @@ def find_target(word: str, variables: Mapping[str, Any]) -> Any:
         return word
     if word not in variables:
         path = Path(word).expanduser().resolve()
-        if path.exists() and not path.is_dir():
-            raise MagicError(f"{path} is a file", hint="give a folder, which gets a Parquet file for each batch")
+        if (file := next(filter(Path.is_file, (path, *path.parents)), None)) is not None:
+            raise MagicError(f"{file} is a file", hint="give a folder, which gets a Parquet file for each batch")
         return str(path)
     if not callable(variables[word]):
         hint = f"./{word} is a folder; a function takes the number of a batch and a DataFrame of its changes"

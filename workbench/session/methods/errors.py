@@ -57,7 +57,8 @@ class SessionErrors:
         with self._store.exclusively():
             streams = {stream.lower(): stream for stream in self._store.state.streams}
             if name.lower() not in streams:
-                hint = nearest(name, [*self._sinks.statuses, *self._store.state.streams])
+                known = [*self._sinks.statuses, *self._store.state.streams]
+                hint = nearest(name, known) or f"there are {', '.join(known) or 'none yet'}"
                 raise QueryError(f"there is no sink or stream {name}", hint=hint)
             return self._live.retry(self._store.state.streams[streams[name.lower()]])
 

@@ -80,7 +80,11 @@ def known_zone(name: str) -> str:
     names = {zone.lower(): zone for zone in available_timezones() - _AMBIGUOUS}
     found = names.get(str(name).strip().lower())
     if found is None:
-        hint = nearest(str(name), names.values()) or "its name is that of a place, as Europe/Berlin, or UTC"
+        place = "its name is that of a place, as Europe/Berlin, or UTC"
+        if str(name).strip().upper() in _AMBIGUOUS:
+            hint = f"databases differ in what {name} is; {place}"
+        else:
+            hint = nearest(str(name), names.values()) or place
         raise SqlError(f"there is no time zone {name}", hint=hint)
     return found
 

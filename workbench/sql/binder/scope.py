@@ -116,6 +116,12 @@ class Scope:
         Raises:
             SqlError: no FROM item, or more than one, has the column; the hint names the nearest or the candidates.
         """
+        first, *others = (part.name for part in column.parts)
+        tables = [item.alias for item in self.items if item.alias]
+        if len(others) > 1 and others[0].lower() not in map(str.lower, tables):
+            hint = nearest(first, [*tables, *(name for name, _ in self.columns)])
+            hint = hint or f"{first} is no table in FROM and no struct; there are {_listed(tables)}"
+            raise self.source.error(f"unknown column {'.'.join([first, *others])}", column, hint)
         self.source.refuse_others(column, {"this", "table"}, "a column name")
         name = column.name.lower()
         if column.table:

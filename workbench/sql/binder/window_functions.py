@@ -133,6 +133,8 @@ def bind_part(b: ExpressionBinder, node: exp.Dot) -> Expression:
         part = part_of_window(b.bind(node.this), node.expression.name, b.keep)
         if part is not None:
             return part
+        if node.expression.name.lower() not in ("start", "end"):
+            raise b.source.error(f"a window has no {node.expression.name}", node, "it has start and end")
     hint = literal_hint(node.sql(), DATE) or "parts are those of a struct; before a parenthesis IN may be missing"
     b.source.refuse("a part of a value, by a dot", node, hint)
 

@@ -67,10 +67,12 @@ def field(b: ExpressionBinder, value: Expression, name: str, node: exp.Expr) -> 
         SqlError: it has no such field, or is no struct.
     """
     if not value.type.fields:
-        hint = f"TRANSFORM(x, v -> v.{name}) has those of an array" if value.type.kind is Kind.ARRAY else None
-        hint = (
-            f"{node.sql()[: -len(name) - 1]}['{name}'] is a value of the map" if value.type.kind is Kind.MAP else hint
-        )
+        before = node.sql()[: -len(name) - 1]
+        hints = {
+            Kind.ARRAY: f"TRANSFORM(x, v -> v.{name}) has those of an array",
+            Kind.MAP: f"{before}['{name}'] is a value of the map",
+        }
+        hint = hints.get(value.type.kind, f"it has no fields: write {before}")
         raise b.source.error(f"the value before .{name} is no struct, but {value.type}", node, hint)
     names = [known for known, _ in value.type.fields]
     if name.lower() not in names:

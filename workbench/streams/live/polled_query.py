@@ -108,7 +108,8 @@ class QueryReader(TypedReader):
                 raise NothingYet("the polled query has no rows yet")
             for column in query.by:
                 if column not in names:
-                    raise StreamError(f"the polled query has no column {column}", hint=nearest(column, names))
+                    hint = nearest(column, names) or f"it has {', '.join(names[:8])}"
+                    raise StreamError(f"the polled query has no column {column}", hint=hint)
             records = [dict(zip(names, row, strict=True)) for row in rows if not isinstance(row, Exception)]
             schema = schema_of([record for record in records if not isinstance(within_depth(record), str)])
             for column in query.by:
@@ -243,6 +244,8 @@ class QueryReader(TypedReader):
         except Exception as error:  # each driver has errors of its own
             message = f"the polled query cannot be read: {type(error).__name__}: {error}"
             hint = "check how it connects, its user and password, and its text"
+            if hasattr(self._query.connect, "cursor"):
+                hint = "give a function that opens a connection for each poll: lambda: sqlite3.connect('shop.db')"
             raise StreamError(message, hint=hint) from without_secrets(error)
 
     def _poll(

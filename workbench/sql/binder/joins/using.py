@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from workbench.errors import nearest
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Expression
 from workbench.sql.functions.calls import call
@@ -27,8 +28,10 @@ def equal_columns(name: str, node: exp.Expr, sides: tuple[BoundColumns, BoundCol
     for side in sides:
         candidates = [expression for known, expression in side if known == name]
         if len(candidates) != 1 and not (candidates and source.dialect in SPARK_FAMILY):
-            problem = "ambiguous" if candidates else "unknown"
-            raise source.error(f"{problem} column {node.name or name} in USING", node)
+            problem, names = "ambiguous" if candidates else "unknown", [known for known, _ in side]
+            which = "right" if ends else "left"
+            hint = None if candidates else nearest(name, names) or f"the {which} side has {', '.join(names[:8])}"
+            raise source.error(f"{problem} column {node.name or name} in USING", node, hint)
         ends.append(candidates[0])  # Spark takes the first of several
     try:
         return normal_form(call("=", *ends))

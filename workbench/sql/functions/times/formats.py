@@ -40,6 +40,16 @@ _OF_WEEKS = {"IYYY": ("ISOYEAR", 4), "IW": ("WEEK", 2), "ID": ("ISODOW", 1)}
 """Elements of formats, what they are, and of how many digits."""
 
 
+def _meant(format_: str, read: Callable[[str], object]) -> str | None:
+    """A hint for years and days in capital letters, which mean other things in Java's formats."""
+    meant = re.sub("Y+|D+", lambda found: found[0].lower(), format_)
+    try:
+        read(meant)
+    except ValueError:
+        return None
+    return f"write '{meant}'"
+
+
 def _read_format(b: ExpressionBinder, node: exp.Expr, format_: exp.Expr, read: Callable[[str, Dialect], T]) -> T:
     """What a constant format of a call says, in the elements of its dialect."""
     if not (isinstance(format_, exp.Literal) and format_.is_string):
@@ -48,6 +58,9 @@ def _read_format(b: ExpressionBinder, node: exp.Expr, format_: exp.Expr, read: C
     if rules.formats is not Formats.JAVA and (b.source.called(node) or "").upper().startswith("TO_"):
         rules = replace(rules, formats=Formats.MODEL)
     place = format_ if "start" in format_.meta else node
+    if rules.formats is Formats.JAVA and (percent := re.search("%[A-Za-z]", format_.name)):
+        hint = "letters alone are elements, as in yyyy-MM-dd HH:mm"
+        b.source.note(f"{percent[0]} is a percent sign and the element {percent[0][1]} in spark", place, hint)
     try:
         try:
             return read(format_.name, rules)
@@ -57,7 +70,8 @@ def _read_format(b: ExpressionBinder, node: exp.Expr, format_: exp.Expr, read: C
                 raise
             return read(format_.name, replace(rules, formats=Formats.MODEL))
     except ValueError as error:
-        b.source.refuse(str(error), place, _ELEMENTS[rules.formats])
+        meant = _meant(format_.name, lambda text: read(text, rules)) if rules.formats is Formats.JAVA else None
+        b.source.refuse(str(error), place, meant or _ELEMENTS[rules.formats])
 
 
 def _written(b: ExpressionBinder, node: exp.Expr, value: Expression, format_: exp.Expr) -> Expression:

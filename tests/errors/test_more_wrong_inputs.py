@@ -1,0 +1,130 @@
+"""What an analyst with new data typed wrongly: each error says what is wrong, where, and what to try."""
+
+from __future__ import annotations
+
+import sqlite3
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from workbench import Session
+from workbench.arrow.types import to_column_type
+from workbench.engine.spark.in_process import InProcess
+from workbench.errors import SqlError, SqlWarning, WorkbenchError
+from workbench.notebook.command_line import MagicError
+from workbench.notebook.commands.add import as_typed
+from workbench.notebook.commands.registry import find_command
+from workbench.notebook.commands.sinks import find_target
+from workbench.sql.algebra.types import DOUBLE, INSTANT, INTEGER, STRING
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.schema import Schema
+from workbench.streams.live.polled_query import PolledQuery
+
+TRIPS = (
+    ("id", INTEGER),
+    ("at", INSTANT),
+    ("bike", STRING),
+    ("start", to_column_type("struct<station:struct<id:string>,km:double>")),
+    ("fares", to_column_type("array<struct<code:string>>")),
+)
+SCHEMA = Schema({"Trips": TRIPS, "Ships": (("mmsi", INTEGER), ("sog", DOUBLE), ("ts", INSTANT))})
+WRONG = {
+    "SELECT x.start.station.id FROM Trips t": ("unknown column x.start.station.id", "x is no table in FROM"),
+    "SELECT tripps.start.km FROM Trips": ("unknown column tripps.start.km", "did you mean Trips?"),
+    "SELECT fares[1].code.name FROM Trips": ("is no struct, but string", "write fares[1].code"),
+    "SELECT start.km.x FROM Trips": ("is no struct, but double", "it has no fields: write start.km"),
+    "WITH a AS (SELECT bike FROM Trips), SELECT * FROM a": ("a comma before SELECT", "leave the comma out"),
+    "SELECT * FROM Trips JOIN Ships USING (bike)": ("unknown column bike", "the right side has mmsi, sog, ts"),
+    "SELECT * FROM Ships JOIN Trips USING (ids)": ("unknown column ids", "the left side has mmsi, sog, ts"),
+    "SELECT TIME_BUCKET_GAPFILL('hourly', ts) AS h, COUNT(*) FROM Ships GROUP BY h": (
+        "a stretch of time of no constant width",
+        "as in INTERVAL '15 minutes'",
+    ),
+    "SELECT mmsi, SESSION_WINDOW(ts, '1 hour').begins FROM Ships GROUP BY mmsi, SESSION_WINDOW(ts, '1 hour')": (
+        "a window has no begins",
+        "it has start and end",
+    ),
+    "SELECT TO_DATE(bike, 'DD/MM/YYYY') FROM Trips": ("the element", "write 'dd/MM/yyyy'"),
+    "SELECT CONVERT_TIMEZONE('CET', at) FROM Trips": ("there is no time zone CET", "databases differ in what CET is"),
+}
+
+
+@pytest.mark.parametrize(("sql", "said"), WRONG.items())
+def test_a_wrong_text(sql: str, said: tuple[str, str]) -> None:
+    with pytest.raises(SqlError) as caught:
+        bind(sql, "spark", SCHEMA)
+    assert said[0] in caught.value.message and said[1] in str(caught.value.hint)
+
+
+def test_a_format_of_another_language_is_told() -> None:
+    with pytest.warns(SqlWarning, match="%H is a percent sign and the element H in spark"):
+        bind("SELECT DATE_FORMAT(ts, '%H:%M') FROM Ships", "spark", SCHEMA)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bind("SELECT DATE_FORMAT(ts, 'HH:mm') FROM Ships", "spark", SCHEMA)
+
+
+def error_of(act: Any, *given: Any, **options: Any) -> str:
+    with pytest.raises(WorkbenchError) as caught:
+        act(*given, **options)
+    return str(caught.value)
+
+
+def test_files_of_other_kinds(tmp_path: Path) -> None:
+    with Session(InProcess()) as session:
+        for name, tried in {"c.db": "pandas.read_sql", "c.zip": "unpack it", "c.pdf": "are read"}.items():
+            (tmp_path / name).write_bytes(b"%other")
+            assert tried in error_of(session.add_stream, "X", tmp_path / name)
+        (tmp_path / "trips.jsonl").write_text('{"user": {"since": "01/02/2024"}}')
+        columns = {"user.since": "date d/M/yyyy"}
+        assert "TO_DATE(user.since, 'd.M.yyyy')" in error_of(
+            session.add_stream, "X", tmp_path / "trips.jsonl", columns=columns
+        )
+        assert "column a of the list" in error_of(session.add_stream, "X", [{"b": 1, "a": 1}, {"b": 2, "a": "x"}])
+
+
+def test_a_polled_query_that_cannot_be_polled(tmp_path: Path) -> None:
+    def connect() -> sqlite3.Connection:
+        return sqlite3.connect(tmp_path / "shop.db")
+
+    with connect() as database:
+        database.execute("CREATE TABLE claims (no INTEGER)")
+        database.execute("INSERT INTO claims VALUES (1)")
+    with Session(InProcess()) as session:
+        own = PolledQuery(connect, "SELECT * FROM claims", by="number")
+        assert "it has no" in error_of(session.add_stream, "C", own)
+        once = PolledQuery(connect(), "SELECT * FROM claims", by="no")
+        assert "a function that opens a connection" in error_of(session.add_stream, "C", once)
+        assert "there are none yet" in error_of(session.retry, "C")
+
+
+def test_an_option_is_called_as_it_is_typed() -> None:
+    def add(**options: Any) -> None:
+        with Session(InProcess()) as session, as_typed():
+            session.add_stream("X", pd.DataFrame({"a": [1]}), **options)
+
+    assert "--changes upsert: a row replaces" in error_of(add, key=["a"])
+    assert "--key id names the columns" in error_of(add, changes="upsert")
+    assert "which column has them: --time …" in error_of(add, lateness="2 hours")
+
+
+def test_a_folder_below_a_file_is_no_target(tmp_path: Path) -> None:
+    (tmp_path / "rows").write_text("x")
+    with pytest.raises(MagicError, match="rows is a file"):
+        find_target(str(tmp_path / "rows" / "out"), {})
+
+
+def test_a_word_too_many_says_both_readings() -> None:
+    with pytest.raises(MagicError) as caught:
+        find_command("drop").parse("big small")
+    assert caught.value.hint == 'if "big small" is one value, it stands in quotes; %argus help drop'
+
+
+def test_why_not_of_a_row_that_is_there_says_so() -> None:
+    with Session(InProcess()) as session:
+        session.add_stream("T", pd.DataFrame({"a": [1, 2]}), history=2)
+        query = session.register("SELECT a FROM T", name="q")
+        assert str(query.why_not("a = 1")).startswith("1 row of q has a = 1: nothing is missing; %argus why q")
