@@ -253,6 +253,15 @@ def stored_below(path: str | Path) -> dict[str, Stored]:
     return {f"{folder.name}/{each.name}": each for each in folder.store.names(below)}
 
 
+def is_stored(path: str) -> bool:
+    """Whether the store has a file; its listing may show a new one late."""
+    folder = _folder_of(path)
+    try:
+        return folder is not None and bool(folder.store.get(folder.stored_name(path), 0, 1))
+    except FileNotFoundError:
+        return False
+
+
 def _folder_of(path: str) -> SharedFolder | None:
     for name, folder in _SHARING.folders.items():
         if path.startswith(name) and path[len(name) :][:1] in ("", "/"):

@@ -37,11 +37,13 @@ class Gone(BaseException):
 
 
 class Watched(FolderStore):
-    """A store that counts requests, and loses a machine or an answer at one of them."""
+    """A store that counts requests, and loses a machine or an answer at one of them, or lists new files late."""
 
     requests: ClassVar[list[tuple[str, str]]] = []
     dies_at: ClassVar[int | None] = None
     answers_lost: ClassVar[frozenset[int]] = frozenset()
+    not_listed: ClassVar[int] = 0
+    """How many of the newest files no listing shows."""
 
     def _ask(self, kind: str, name: str) -> int:
         Watched.requests.append((kind, name))
@@ -72,7 +74,9 @@ class Watched(FolderStore):
 
     def names(self, below: str = "") -> Iterator[Stored]:
         self._ask("LIST", below)
-        return super().names(below)
+        newest_first = sorted(super().names(), key=lambda stored: -stored.written)
+        late = newest_first[: Watched.not_listed]
+        return (stored for stored in super().names(below) if stored not in late)
 
     def remove(self, names: Iterable[str]) -> None:
         if names := list(names):
@@ -83,7 +87,7 @@ class Watched(FolderStore):
 @pytest.fixture(autouse=True)
 def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Watched]]:
     monkeypatch.setattr(stores, "FolderStore", Watched)
-    Watched.requests, Watched.dies_at, Watched.answers_lost = [], None, frozenset()
+    Watched.requests, Watched.dies_at, Watched.answers_lost, Watched.not_listed = [], None, frozenset(), 0
     yield Watched
     Watched.dies_at, Watched.answers_lost = None, frozenset()
 
@@ -131,6 +135,22 @@ def test_a_session_goes_on_from_its_store_alone(address: str) -> None:
                 assert "is open elsewhere" in str(opened(address).read_only)
                 oracle.follow(opened(address, take_over=True))
             oracle.check_results()
+        oracle.check_changes()
+        assert oracle.session.check().whole
+
+
+@pytest.mark.parametrize("not_listed", [1, 4])
+def test_a_listing_may_show_the_newest_files_late(address: str, not_listed: int) -> None:
+    at_once = LIMITS.__class__(milliseconds_until_collected=0)
+    with Oracle(InProcess(), feeds(), path=address, limits=at_once) as oracle:
+        oracle.register(CASES)
+        oracle.run(2)
+        Watched.not_listed = not_listed
+        for _ in range(3):
+            lost(oracle.session)
+            oracle.follow(opened(address, take_over=True, limits=at_once))
+            assert oracle.session.read_only is None
+            oracle.run(1)
         oracle.check_changes()
         assert oracle.session.check().whole
 
