@@ -20,15 +20,20 @@ import pytest
 from long import LONG
 from oracle.class_queries import ALL
 from oracle.harness import Case, Feed, Oracle
+from oracle.test_corrections import feeds as corrected_feeds
 from oracle.test_query_classes import feeds
 from oracle.test_without_spark import LEAST, registered
 from pyarrow import parquet
 from worker_processes import WorkerProcesses, worker_processes
 
-from workbench.engine import arrival
+from workbench.engine import arrival, manifest
 from workbench.engine.operators.filter_and_write import Answer, FilterAndWrite
+from workbench.engine.operators.grouped import exchange
 from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.spark.in_process import InProcess
+from workbench.engine.storage import merging
+from workbench.engine.storage.buckets import BUCKETS, EVERY_BUCKET
+from workbench.engine.storage.indexes.key_index import row_buckets
 from workbench.errors import EngineError
 from workbench.experiments.workload import spread, workload
 from workbench.limits import Limits
@@ -89,6 +94,58 @@ def test_late_comers_by_two_tasks(together: int) -> None:
         assert first and registered(oracle, chosen[10:])
         oracle.run(2)
         oracle.check_changes(since=True)
+
+
+class ChangingTasks(InProcess):
+    """Runs the tasks of each step one after the other: another number of them whenever it is set."""
+
+    cores = 3
+
+
+@pytest.mark.parametrize("seed", range(SEED, SEED + int(os.environ.get("ARGUS_SEEDS", "2"))))
+def test_a_state_is_written_and_read_by_any_number_of_tasks(tmp_path: Path, seed: int) -> None:
+    """Rows are taken back, the driver has a batch now and then, and groups of other queries come and go."""
+    chance, jobs = Random(seed), ChangingTasks()
+    kinds = ("aggregate", "set", "grouping", "statistic", "collected", "gap", "subquery")
+    names = chance.sample([name for name in ALL if name.partition("_")[0] in kinds], 24)
+    limits = replace(BY_TASKS, rows_per_task=0, rows_kept_open=0)
+    streams = {name: replace(feed, batch=8) for name, feed in corrected_feeds(seed).items()}
+    marked = False
+    with Oracle(jobs, streams, path=tmp_path / "session", limits=limits) as oracle:
+        found = registered(oracle, names[:16])
+        for batch in range(10):
+            jobs.cores = chance.choice((1, 2, 3, 4, 8))
+            few = chance.random() < 0.25
+            jobs.limits = replace(limits, rows_stepped_in_process=1_000, rows_per_task=1_000) if few else limits
+            oracle.run(1)
+            segments = oracle.session.parts.store.last.engine.segments
+            marked |= any(segment.buckets != EVERY_BUCKET for segment in segments)
+            match batch:
+                case 3:
+                    for name in found[::3]:
+                        oracle.drop(name)
+                case 5:
+                    registered(oracle, names[16:])
+                case 7:
+                    oracle.reopen()
+        assert marked
+        oracle.check_changes()
+
+
+def test_buckets_by_another_hash_mean_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a later version of a library may hash: what is stored is read by all tasks."""
+    limits = replace(BY_TASKS, rows_per_task=0, rows_kept_open=0)
+    with Oracle(TwoTasks(), feeds(SEED), path=tmp_path / "session", limits=limits) as oracle:
+        assert registered(oracle, [name for name in ALL if name.startswith("aggregate_")][:8])
+        oracle.run(2)
+        assert any(segment.buckets != EVERY_BUCKET for segment in oracle.session.parts.store.last.engine.segments)
+        for module in (exchange, merging):
+            monkeypatch.setattr(module, "row_buckets", lambda *given: (row_buckets(*given) + 1) % BUCKETS)
+        monkeypatch.setattr(manifest, "bucket_hashing", lambda: 0)
+        oracle.reopen()
+        assert {segment.buckets for segment in oracle.session.parts.store.last.engine.segments} == {EVERY_BUCKET}
+        oracle.run(2)
+        oracle.check_changes()
 
 
 @pytest.mark.timeout(3600 if LONG else 300)

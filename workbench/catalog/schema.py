@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-VERSION = 25
+VERSION = 26
 """Goes up when a table changes, the canonical form that ids come from, or what stored states must have.
 
 From 2 on a catalog has all of a session.
@@ -211,9 +211,11 @@ CREATE TABLE log_entries (
     tree TEXT NOT NULL, entry INTEGER NOT NULL, batch INTEGER NOT NULL, whole INTEGER NOT NULL,
     PRIMARY KEY (tree, entry)) WITHOUT ROWID;
 -- part: 'arrived' (the owner is a stream), or of a tree 'rows', 'state' or 'log'; "run": what was written together.
+-- buckets: those that rows may be of, as bits; -1: all. Where groups are hashed otherwise now, they mean nothing.
 CREATE TABLE segments (
     owner TEXT NOT NULL, part TEXT NOT NULL, run INTEGER NOT NULL, position INTEGER NOT NULL, file TEXT NOT NULL,
     rows INTEGER NOT NULL, bytes INTEGER NOT NULL, checksum INTEGER,
+    buckets INTEGER NOT NULL DEFAULT -1, hashing INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (owner, part, run, position)) WITHOUT ROWID;
 -- Trees whose expired rows were removed: the bits and times of the rows that are certainly there.
 CREATE TABLE retained (tree TEXT PRIMARY KEY, bounds TEXT NOT NULL) WITHOUT ROWID;
@@ -345,6 +347,12 @@ MIGRATIONS = {
     " CREATE TABLE IF NOT EXISTS source_constraints (node TEXT PRIMARY KEY, constraints TEXT NOT NULL) WITHOUT ROWID;",
     # Recursive queries have rules.
     24: "CREATE TABLE IF NOT EXISTS recursion_rules (node TEXT PRIMARY KEY, rules TEXT NOT NULL) WITHOUT ROWID;",
+    # Segments may have rows of some buckets alone; those of older versions have rows of any.
+    # The relation may be one of this version already, where the session is planned anew.
+    25: "ALTER TABLE segments RENAME TO older_segments;"
+    + re.findall(r"CREATE TABLE segments .*?WITHOUT ROWID;", _MANIFEST, re.DOTALL)[0]
+    + " INSERT INTO segments (owner, part, run, position, file, rows, bytes, checksum)"
+    " SELECT owner, part, run, position, file, rows, bytes, checksum FROM older_segments; DROP TABLE older_segments;",
 }
 """SQL that makes a catalog of an older version one of the next; one of any other version is refused.
 

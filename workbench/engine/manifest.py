@@ -16,7 +16,9 @@ from workbench.catalog.database import Database
 from workbench.engine.physical.plans import TreePlan
 from workbench.engine.spark.jobs import JobRunner
 from workbench.engine.state import EngineState, empty_stream, empty_tree
+from workbench.engine.storage.buckets import EVERY_BUCKET
 from workbench.engine.storage.changelog import Changelog, ChangelogEntry
+from workbench.engine.storage.indexes.key_index import bucket_hashing
 from workbench.engine.storage.relation import Delta, Relation
 from workbench.engine.storage.retention import RetentionBound
 from workbench.engine.storage.segments import Run, Segment, open_segment
@@ -76,11 +78,15 @@ class Manifest:
 
     def segments(self) -> Iterator[StoredSegment]:
         """All segments, in the order in which their rows are read."""
-        for owner, part, run, file, rows, size, checksum in self._database.rows(
-            "SELECT owner, part, run, file, rows, bytes, checksum FROM segments ORDER BY owner, part, run, position"
+        for owner, part, run, file, rows, size, checksum, buckets, hashing in self._database.rows(
+            "SELECT owner, part, run, file, rows, bytes, checksum, buckets, hashing FROM segments "
+            "ORDER BY owner, part, run, position"
         ):
             path = str(path_inside(self._directory, file))
-            yield StoredSegment(owner, part, run, Segment(path, rows, checksum, size))
+            known = buckets != EVERY_BUCKET and hashing == bucket_hashing()
+            yield StoredSegment(
+                owner, part, run, Segment(path, rows, checksum, size, buckets if known else EVERY_BUCKET)
+            )
 
     def trees(self, jobs: JobRunner, state: Path, plans: Mapping[str, TreePlan]) -> dict[str, Tree]:
         """The trees of some plans, whose rows are below the folder ``state``."""
@@ -160,7 +166,7 @@ class Manifest:
         if not known or first < len(known):  # of a damaged part the catalog may name more than is known
             self._database.run("DELETE FROM segments WHERE owner = ? AND part = ? AND run >= ?", (owner, part, first))
         rows = (
-            (owner, part, run, position, self._inside(s.path), s.rows, s.bytes, s.checksum)
+            (owner, part, run, position, self._inside(s.path), s.rows, s.bytes, s.checksum, s.buckets, _hashing(s))
             for run, segments in enumerate(runs[first:], first)
             for position, s in enumerate(segments)
         )
@@ -170,6 +176,11 @@ class Manifest:
         """The path relative to the session's folder."""
         inside = path.removeprefix(f"{self._directory}{os.sep}")
         return os.path.relpath(path, self._directory) if inside == path else inside
+
+
+def _hashing(segment: Segment) -> int:
+    """How rows were told apart by buckets: 0 where they were not."""
+    return 0 if segment.buckets == EVERY_BUCKET else bucket_hashing()
 
 
 def _over_files(plan: TreePlan, rows: Mapping[int, Run], log: Changelog) -> TreePlan:

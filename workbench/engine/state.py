@@ -69,11 +69,13 @@ def empty_stream(jobs: JobRunner, columns: Columns, folder: Path) -> Relation:
 
 def empty_tree(jobs: JobRunner, plan: TreePlan, folder: Path) -> Tree:
     """A tree without rows."""
-    merge = None if plan.monotone else Merge("rows", partial(_consolidated, plan), tuple(plan.stored))
+    looked_up = tuple(plan.grouped.groups) if isinstance(plan, AggregatePlan) and plan.grouped.looks_up_rows else ()
+    merge = None if plan.monotone else Merge("rows", partial(_consolidated, plan), tuple(plan.stored), looked_up)
     state: Relation | None = None
     if isinstance(plan, AggregatePlan):
-        layout, keys = Layout(plan.grouped.state_columns), tuple(plan.grouped.keys)
-        merge_state = Merge("state", partial(merged_state, plan.grouped), keys, not plan.grouped.counted)
+        layout, grouped = Layout(plan.grouped.state_columns), plan.grouped
+        keys, groups = tuple(grouped.keys), tuple(grouped.groups)
+        merge_state = Merge("state", partial(merged_state, grouped), keys, groups, not grouped.counted)
         state = Relation(jobs, layout, folder, merge=merge_state)
     elif isinstance(plan, RecursionPlan):
         merge_state = Merge("state", _added_up, tuple(plan.steps.columns))

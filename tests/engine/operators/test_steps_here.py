@@ -155,8 +155,8 @@ def test_an_interrupt_stops_a_step(workers: Workers, tmp_path: Path) -> None:
 def test_a_step_that_calls_a_function_of_the_analyst_says_so(monkeypatch: pytest.MonkeyPatch, sql: str) -> None:
     made: list[bool] = []
 
-    def noted(runner: Runner, step: Callable[[int], ArrowBatches], *given: object) -> Job:
-        job_ = original(runner, step, *given)  # type: ignore[arg-type]
+    def noted(runner: Runner, step: Callable[[int], ArrowBatches], *given: object, **named: object) -> Job:
+        job_ = original(runner, step, *given, **named)  # type: ignore[arg-type]
         assert isinstance(job_, StepJob)
         made.append(job_.calls)
         return job_

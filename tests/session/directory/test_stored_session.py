@@ -40,6 +40,8 @@ def test_a_file_of_an_older_version_is_brought_to_the_present_one(tmp_path: Path
         connection.execute(f"ALTER TABLE registrations DROP COLUMN {column}")
     for column in ("seconds", "memory", "least", "most", "signature"):
         connection.execute(f"ALTER TABLE user_functions DROP COLUMN {column}")
+    for column in ("buckets", "hashing"):
+        connection.execute(f"ALTER TABLE segments DROP COLUMN {column}")
     connection.execute("INSERT INTO streams VALUES ('F', 1, '0-F', 0, NULL, 5, 1, 5)")
     connection.execute("INSERT INTO user_functions VALUES ('f', 1, 'double', '3.11', x'00')")
     connection.execute("INSERT INTO batches VALUES (1, 5, 0.5, '{\"f\": 5}', '{}')")
@@ -61,13 +63,15 @@ def test_a_file_of_an_older_version_is_brought_to_the_present_one(tmp_path: Path
         catalog.close()
 
 
-ADDED = {
-    17: ("registrations", "timezone"),
-    19: ("operator_timings", "tests"),
-    20: ("streams", "widened"),
-    23: ("streams", "constraints"),
-}
-"""The columns that later versions have, by the last version that has them not."""
+ADDED = (
+    (17, "registrations", "timezone"),
+    (19, "operator_timings", "tests"),
+    (20, "streams", "widened"),
+    (23, "streams", "constraints"),
+    (25, "segments", "buckets"),
+    (25, "segments", "hashing"),
+)
+"""The columns that later versions have, with the last version that has them not."""
 
 
 @pytest.mark.parametrize("version", range(17, VERSION))
@@ -84,7 +88,7 @@ def test_what_was_stored_by_a_later_version_comes_back(tmp_path: Path, version: 
     stored.streams.put(stream)
     catalog.close()
     connection = sqlite3.connect(tmp_path / CATALOG)
-    for last, (relation, column) in ADDED.items():
+    for last, relation, column in ADDED:
         if last >= version:
             connection.execute(f"ALTER TABLE {relation} DROP COLUMN {column}")
     connection.execute("DROP TABLE source_constraints")

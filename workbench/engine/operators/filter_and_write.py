@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ from workbench.engine.physical.stored.values import Computed
 from workbench.engine.spark.arrow_tasks import ArrowBatches, go_on, map_rows
 from workbench.engine.spark.jobs import PlanJob
 from workbench.engine.spark.python_steps import ANSWER
+from workbench.engine.storage.buckets import EVERY_BUCKET
 from workbench.engine.storage.counted_tests import CountedTest
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.job_input import JobInput, checked_token, job_token
@@ -80,6 +81,10 @@ class Answer:
     too_much: Sequence[Any] | None = None
 
 
+BucketsOfTask = Callable[[int], int]
+"""The buckets of the groups that a task has."""
+
+
 def filter_and_write_job(rows: DataFrame, step: Callable[[ArrowBatches], ArrowBatches]) -> PlanJob:
     """The job that passes rows through a step that ends with ``FilterAndWrite``."""
     return PlanJob(map_rows(rows, step, ANSWER))
@@ -103,6 +108,7 @@ class FilterAndWrite:
         learnt: has what is known of tests that call functions, where there are any.
         with_state: whether an earlier step has written a change of the operator's state, and handed over its segments.
         limits: of what is done together.
+        buckets: those of the rows.
     """
 
     tree: str
@@ -115,6 +121,7 @@ class FilterAndWrite:
     learnt: JobInput | None = None
     with_state: bool = False
     limits: Limits = LIMITS
+    buckets: int = EVERY_BUCKET
 
     def __call__(self, batches: ArrowBatches) -> ArrowBatches:
         """Write the rows of a task; gives its answer."""
@@ -128,7 +135,7 @@ class FilterAndWrite:
         counts = np.zeros(WORD_BITS * words + len(grouped.combinations), dtype=np.int64)
         removed = np.zeros_like(counts)
         rows_in = 0
-        writer = SegmentWriter(self.folder, limits=self.limits)
+        writer = SegmentWriter(self.folder, self.limits, self.buckets)
         learnt = Learnt() if self.learnt is None else Learnt(**self.learnt.read().learnt)
         for batch in _cancelled(batches, self.limits.rows_cancelled_together) if self.cancels else batches:
             go_on()
@@ -179,18 +186,23 @@ class WrittenRows:
     Attributes:
         rows: those of a task, by its number.
         write: writes them.
+        buckets: those of the rows of a task, where they are looked up by buckets.
     """
 
     rows: Callable[[int], ArrowBatches]
     write: FilterAndWrite
+    buckets: BucketsOfTask | None = None
 
     def __call__(self, task: int) -> ArrowBatches:
         """The answer of a task, for another process."""
-        return self.write(self.rows(task))
+        return self._write(task)(self.rows(task))
 
     def answer(self, task: int) -> Answer:
         """The answer of a task that this process runs."""
-        return self.write.write(self.rows(task))
+        return self._write(task).write(self.rows(task))
+
+    def _write(self, task: int) -> FilterAndWrite:
+        return self.write if self.buckets is None else replace(self.write, buckets=self.buckets(task))
 
 
 def _cancelled(batches: ArrowBatches, together: int) -> ArrowBatches:

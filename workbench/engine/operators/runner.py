@@ -12,6 +12,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.operators.filter_and_write import (
+    BucketsOfTask,
     FilterAndWrite,
     WrittenRows,
     by_tree,
@@ -196,6 +197,7 @@ class Runner:
         plan: TreePlan,
         calls: bool = False,
         where: str = "",
+        buckets: BucketsOfTask | None = None,
     ) -> Job:
         """The job of a step that makes a root's rows, which go through the tree's filter.
 
@@ -208,16 +210,25 @@ class Runner:
             plan: the tree's plan.
             calls: whether the step calls functions of the analyst.
             where: what Spark tests of the rows, in SQL.
+            buckets: those of the rows of a task, where they are looked up by buckets.
         """
         if where or evaluated(plan):
             return self._job_of_rows(run_tasks(self.spark, tasks, step, schema), plan, where)
-        return self.step_job(step, tasks, plan, calls)
+        return self.step_job(step, tasks, plan, calls, buckets)
 
-    def step_job(self, rows: Callable[[int], ArrowBatches], tasks: int, plan: TreePlan, calls: bool = False) -> StepJob:
+    def step_job(
+        self,
+        rows: Callable[[int], ArrowBatches],
+        tasks: int,
+        plan: TreePlan,
+        calls: bool = False,
+        buckets: BucketsOfTask | None = None,
+    ) -> StepJob:
         """The job of a step that needs nothing of the JVM: it gives a root's rows, which are written; see
         ``task_job``."""
         calls = calls or bool(plan.filter.filter.calls)
-        return StepJob(WrittenRows(rows, self.filter_and_write(plan)), tasks, self.folder(plan.name), calls)
+        written = WrittenRows(rows, self.filter_and_write(plan), buckets)
+        return StepJob(written, tasks, self.folder(plan.name), calls)
 
     def frame_job(
         self,
@@ -274,19 +285,11 @@ class Runner:
         self._roots[plan.name] = plan.roots
         job_input = self.job_input(plan) if plan.of_batch else None
         cancels = not plan.of_batch and not plan.monotone
-        folder, grouped = self.folder(plan.name), plan.filter.filter.calling(self.functions)
+        to, grouped = str(self.folder(plan.name)), plan.filter.filter.calling(self.functions)
         kept, learnt = tuple(plan.stored), self.job_input(plan, _TESTS) if grouped.calls else None
+        computed, with_state = plan.computed_here, keeps_state(plan)
         return FilterAndWrite(
-            plan.name,
-            grouped,
-            kept,
-            str(folder),
-            job_input,
-            plan.computed_here,
-            cancels,
-            learnt,
-            with_state=keeps_state(plan),
-            limits=self.limits,
+            plan.name, grouped, kept, to, job_input, computed, cancels, learnt, with_state, limits=self.limits
         )
 
     def is_small(self, rows: int, change: Iterable[Segment], hydrating: bool = False) -> bool:

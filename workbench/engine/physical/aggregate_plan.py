@@ -138,6 +138,11 @@ class GroupedPlan:
         """The parts with the number of a group's rows of each branch."""
         return tuple(part.name for part in self.parts if part.name.startswith(LIVE))
 
+    @property
+    def looks_up_rows(self) -> bool:
+        """Whether a batch looks up the operator's own rows of groups that change."""
+        return bool(self.from_values) or self.anew is not None
+
     @cached_property
     def keys(self) -> Columns:
         """The columns that identify a group: member, and the groups of the query."""

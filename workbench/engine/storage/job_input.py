@@ -20,7 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.spark.arrow_tasks import ArrowBatches, run_tasks
 from workbench.engine.spark.job_properties import input_text
-from workbench.engine.storage.segments import Run, Segment
+from workbench.engine.storage.segments import Run, segment_fields, segments_of
 from workbench.errors import EngineError
 from workbench.files.cache import CHECKSUMS
 from workbench.limits import LIMITS, Limits
@@ -106,7 +106,7 @@ class JobInput:
             return None
         return {
             "batch": kept.batch,
-            "inputs": [[_plain(rows.change), _plain(rows.before)] for rows in kept.inputs],
+            "inputs": [[[*map(segment_fields, run)] for run in (rows.change, rows.before)] for rows in kept.inputs],
             "extents": [{name: [i.low, i.high] for name, i in extent.items()} for extent in kept.extents],
             "learnt": kept.learnt,
             "given": kept.given,
@@ -117,7 +117,7 @@ class JobInput:
         if self._kept is not None:
             return self._kept if tasks == 1 else replace(self._kept, task=task, tasks=tasks)
         content = _of_job(input_text())["inputs"][self.name]
-        inputs = tuple(InputRows(_segments(change), _segments(before)) for change, before in content["inputs"])
+        inputs = tuple(InputRows(*map(segments_of, runs)) for runs in content["inputs"])
         extents = tuple({name: Interval(*ends) for name, ends in e.items()} for e in content["extents"])
         told = content["learnt"], content["given"]
         return TaskInput(content["batch"], inputs, extents, task, tasks, self.limits, *told)
@@ -159,14 +159,6 @@ def checked_token(answered: str, token: str, name: str) -> None:
 def _of_job(text: str) -> Any:
     content = json.loads(text)
     for each in content["inputs"].values():
-        for path, _, checksum in chain.from_iterable(chain.from_iterable(each["inputs"]) if each else ()):
+        for path, _, checksum, *_ in chain.from_iterable(chain.from_iterable(each["inputs"]) if each else ()):
             CHECKSUMS.tell(path, checksum)
     return content
-
-
-def _plain(segments: Run) -> list[Any]:
-    return [[segment.path, segment.rows, segment.checksum] for segment in segments]
-
-
-def _segments(plain: Sequence[Any]) -> Run:
-    return tuple(Segment(*fields) for fields in plain)

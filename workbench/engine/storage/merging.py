@@ -1,22 +1,29 @@
 """Merging: the newest runs of a relation become one, in this process where they have few rows, and otherwise by tasks.
 
-Tasks that merge rows of a key to fewer share the keys, by their hashes, and others the rows. The runs that are merged
-were in the state before, so tasks can read them however the batch ends.
+Tasks that merge rows of a key to fewer share the buckets or the keys, by their hashes, and others the rows. Segments
+that have no bucket in common are merged apart, and so stay what one task reads. The runs that are merged were in the
+state before, so tasks can read them however the batch ends.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import reduce
+from itertools import chain
+from operator import or_
 
 import numpy as np
 import pyarrow as pa
 
-from workbench.engine.storage.indexes.key_index import key_hashes
+from workbench.arrow.types import Mask
+from workbench.engine.storage.buckets import EVERY_BUCKET, buckets_of_tasks, each_bucket, of_buckets
+from workbench.engine.storage.indexes.key_index import key_hashes, row_buckets
 from workbench.engine.storage.job_input import InputRows, TaskInput
 from workbench.engine.storage.layout import Layout, conform
 from workbench.engine.storage.relation import Merge, Relation
 from workbench.engine.storage.segments import (
+    Segment,
     SegmentFields,
     SegmentWriter,
     check_segments,
@@ -25,6 +32,7 @@ from workbench.engine.storage.segments import (
     segment_fields,
     segments_of,
     shares,
+    that_may_have,
 )
 
 
@@ -46,10 +54,27 @@ class MergeRuns:
 
     def __call__(self, task: TaskInput) -> list[SegmentFields]:
         """The segments that it has written."""
-        writer = SegmentWriter(self.folder, task.limits)
-        for rows in self._rows(task) if self.merge is None else [self._reduced(task, self.merge)]:
-            writer.add(rows)
-        return [*map(segment_fields, writer.close())]
+        written = list[Segment]()
+        for buckets, rows in self._parts(task):
+            writer = SegmentWriter(self.folder, task.limits, buckets)
+            for batch in rows:
+                writer.add(batch)
+            written += writer.close()
+        return [*map(segment_fields, written)]
+
+    def _parts(self, task: TaskInput) -> Iterator[tuple[int, Iterable[pa.RecordBatch]]]:
+        """What is written, with its buckets."""
+        if self.merge is None:
+            yield EVERY_BUCKET, self._rows(task)
+            return
+        buckets, rows = self._reduced(task, self.merge)
+        if task.tasks == 1 or not self.merge.groups or rows.num_rows <= task.limits.rows_per_segment:
+            yield buckets, [rows]
+            return
+        # Of many rows a segment has one bucket: where there are more tasks, or fewer, they read no others.
+        numbers = row_buckets(rows, self.merge.groups)
+        for own in each_bucket(buckets):
+            yield own, [rows.filter(pa.array(of_buckets(numbers, own)))]
 
     def _rows(self, task: TaskInput) -> Iterator[pa.RecordBatch]:
         share = shares(task.inputs[0].change, task.tasks)[task.task]
@@ -57,17 +82,24 @@ class MergeRuns:
         check_segments(segment for segment in task.inputs[0].change if segment.path in paths)
         return read_share(share, self.layout.arrow, task.limits)
 
-    def _reduced(self, task: TaskInput, merge: Merge) -> pa.RecordBatch:
-        check_segments(task.inputs[0].change)
-        rows = [conform(open_segment(segment.path), self.layout.arrow) for segment in task.inputs[0].change]
+    def _reduced(self, task: TaskInput, merge: Merge) -> tuple[int, pa.RecordBatch]:
+        """The rows of the task's part, and their buckets."""
+        buckets = buckets_of_tasks(task.tasks)[task.task] if merge.groups else EVERY_BUCKET
+        segments = that_may_have(task.inputs[0].change, buckets)
+        check_segments(segments)
+        rows = [conform(open_segment(segment.path), self.layout.arrow) for segment in segments]
         if task.tasks > 1:
-            rows = [_of_task(each, merge.keys, task) for each in rows]
-        return conform(merge.reduce(pa.concat_batches(rows), self.whole), self.layout.arrow)
+            rows = [batch.filter(pa.array(_of_task(batch, merge, task))) for batch in rows]
+        together = pa.concat_batches(rows or [conform(pa.RecordBatch.from_pydict({}), self.layout.arrow)])
+        buckets &= reduce(or_, (segment.buckets for segment in segments), 0)
+        return buckets, conform(merge.reduce(together, self.whole), self.layout.arrow)
 
 
-def _of_task(rows: pa.RecordBatch, keys: tuple[str, ...], task: TaskInput) -> pa.RecordBatch:
-    hashes, _ = key_hashes([rows.column(key) for key in keys], nulls=True)
-    return rows.filter(pa.array(hashes % np.uint64(task.tasks) == task.task))
+def _of_task(rows: pa.RecordBatch, merge: Merge, task: TaskInput) -> Mask:
+    if merge.groups:
+        return of_buckets(row_buckets(rows, merge.groups), buckets_of_tasks(task.tasks)[task.task])
+    hashes, _ = key_hashes([rows.column(key) for key in merge.keys], nulls=True)
+    return np.asarray(hashes % np.uint64(task.tasks) == task.task)
 
 
 def merging_of(relation: Relation) -> MergeRuns:
@@ -78,5 +110,6 @@ def merging_of(relation: Relation) -> MergeRuns:
 
 def merged_here(relation: Relation) -> Relation:
     """A relation whose runs that are due are merged by this process."""
-    task = TaskInput(0, (InputRows(relation.merging),), limits=relation.jobs.limits)
-    return relation.with_merged(segments_of(merging_of(relation)(task)))
+    merge, limits = merging_of(relation), relation.jobs.limits
+    written = (merge(TaskInput(0, (InputRows(run),), limits=limits)) for run in relation.merging_apart)
+    return relation.with_merged(segments_of(chain.from_iterable(written)))

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from operator import is_
+from functools import cached_property, reduce
+from itertools import chain
+from operator import is_, or_
 from pathlib import Path
 from zlib import crc32
 
@@ -77,12 +78,14 @@ class Merge:
         role: of the relation among those of its folder.
         reduce: the rows that are left of some; its second argument tells whether these are all rows there are.
         keys: columns; rows that differ in them are not merged.
+        groups: those of the keys by which rows are in buckets, where a look-up asks for buckets.
         stays_open: whether a process keeps what few rows come to (``open_groups``), and need not read their runs.
     """
 
     role: str
     reduce: Callable[[pa.RecordBatch, bool], pa.RecordBatch]
     keys: tuple[str, ...]
+    groups: tuple[str, ...] = ()
     stays_open: bool = False
 
 
@@ -152,6 +155,11 @@ class Relation:
         return 1 if self.merge is not None and not self.merge.keys else tasks_for(rows_stored(self.merging), self.jobs)
 
     @property
+    def merging_apart(self) -> Sequence[Run]:
+        """Their segments in lists that have no bucket in common."""
+        return apart(self.merging) if self.merge is not None and self.merge.groups else [self.merging]
+
+    @property
     def _number(self) -> int:
         """A number of its own, the same whenever it is opened."""
         role = "" if self.merge is None else self.merge.role
@@ -177,6 +185,17 @@ def placed_run(run: Run, place: Callable[[Segment, str], Segment], folder: Path)
 def tasks_for(rows: int, jobs: JobRunner) -> int:
     """Tasks for a job that reads a number of rows: a second one costs more than it saves on few."""
     return 1 if rows <= jobs.limits.rows_per_task else jobs.cores
+
+
+def apart(segments: Run) -> list[Run]:
+    """Segments in lists that have no bucket in common."""
+    lists = list[tuple[int, Run]]()
+    for segment in segments:
+        met = [own for own in lists if own[0] & segment.buckets]
+        buckets = reduce(or_, (own for own, _ in met), segment.buckets)
+        lists = [own for own in lists if own not in met]
+        lists.append((buckets, (*chain.from_iterable(run for _, run in met), segment)))
+    return [run for _, run in lists]
 
 
 def rows_stored(segments: Run) -> int:

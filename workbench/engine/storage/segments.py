@@ -16,6 +16,7 @@ from zlib import crc32
 
 import pyarrow as pa
 
+from workbench.engine.storage.buckets import EVERY_BUCKET
 from workbench.engine.storage.layout import conform
 from workbench.errors import EngineError
 from workbench.files.mapped import MAPPED, remove_file
@@ -33,13 +34,15 @@ class Segment:
         path: where it is.
         rows: how many there are.
         checksum: of its bytes (``workbench.files.writing``); ``None`` where an older version wrote it.
-        bytes: how many it has, known without the file; 0 where that is not known, as in the tasks of a job.
+        bytes: how many it has, known without the file; 0 where that is not known.
+        buckets: the set of those that its rows may be of (``buckets``): of every one, where they are not told apart.
     """
 
     path: str
     rows: int
     checksum: int | None = None
     bytes: int = 0
+    buckets: int = EVERY_BUCKET
 
     @property
     def file(self) -> str:
@@ -53,13 +56,13 @@ _OPTIONS = pa.ipc.IpcWriteOptions()
 Run = tuple[Segment, ...]
 """Segments written together: the rows of one change, or of one merge."""
 
-SegmentFields = tuple[str, int, int | None, int]
+SegmentFields = tuple[str, int, int | None, int, int]
 """A segment in terms of JSON."""
 
 
 def segment_fields(segment: Segment) -> SegmentFields:
     """A segment as a task answers with it."""
-    return segment.path, segment.rows, segment.checksum, segment.bytes
+    return segment.path, segment.rows, segment.checksum, segment.bytes, segment.buckets
 
 
 def segments_of(fields: Iterable[SegmentFields]) -> Run:
@@ -73,11 +76,12 @@ class SegmentWriter:
     Args:
         folder: of the segments.
         limits: rows of a segment, bytes of a part of a pack.
+        buckets: those of the rows.
     """
 
-    def __init__(self, folder: str, limits: Limits = LIMITS) -> None:
+    def __init__(self, folder: str, limits: Limits = LIMITS, buckets: int = EVERY_BUCKET) -> None:
         self._rows, self._part = limits.rows_per_segment, limits.bytes_per_part
-        self._folder = folder
+        self._folder, self._buckets = folder, buckets
         self._waiting: list[pa.RecordBatch] = []
         self._written: list[Segment] = []
 
@@ -106,7 +110,7 @@ class SegmentWriter:
                 self._written.append(self._write_file(batch, data))
             else:
                 MAPPED.keep(path, batch, data)
-                self._written.append(Segment(path, batch.num_rows, crc32(data), data.size))
+                self._written.append(Segment(path, batch.num_rows, crc32(data), data.size, self._buckets))
         self._waiting = []
 
     def _write_file(self, batch: pa.RecordBatch, data: pa.Buffer | None) -> Segment:
@@ -124,7 +128,7 @@ class SegmentWriter:
             raise
         if data is not None:
             MAPPED.keep(path, batch, data)  # it is read next
-        return Segment(path, batch.num_rows, checksum, size)
+        return Segment(path, batch.num_rows, checksum, size, self._buckets)
 
 
 def bytes_of_rows(batch: pa.RecordBatch) -> pa.Buffer:
@@ -142,9 +146,9 @@ def _write_large(path: str, batch: pa.RecordBatch) -> tuple[int, int]:
     return file.checksum, file.bytes
 
 
-def write_segments(table: pa.Table, folder: Path, limits: Limits = LIMITS) -> Run:
-    """Write the rows of a table."""
-    writer = SegmentWriter(str(folder), limits=limits)
+def write_segments(table: pa.Table, folder: Path, limits: Limits = LIMITS, buckets: int = EVERY_BUCKET) -> Run:
+    """Write the rows of a table; see ``SegmentWriter``."""
+    writer = SegmentWriter(str(folder), limits, buckets)
     for batch in table.to_batches():
         writer.add(batch)
     return tuple(writer.close())
@@ -204,6 +208,11 @@ def _names(folder: str) -> list[str]:
         return sorted(os.listdir(folder))
     except FileNotFoundError:
         return []
+
+
+def that_may_have(segments: Iterable[Segment], buckets: int) -> Run:
+    """The segments that may have rows of some buckets."""
+    return tuple(segment for segment in segments if segment.buckets & buckets)
 
 
 Share = list[tuple[str, int, int]]

@@ -1,14 +1,18 @@
-"""The fragments of all aggregates of a depth are exchanged by one job."""
+"""The fragments of all aggregates of a depth are exchanged by one job, and each task reads its share of the state."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
+from workbench.engine.operators.grouped.state_lookup import GroupRows, KeyedLookup
 from workbench.engine.spark.in_process import InProcess
+from workbench.engine.storage.segments import Segment
 from workbench.limits import Limits
 from workbench.session.session import Session
 
@@ -50,3 +54,39 @@ def test_a_depth_takes_two_jobs_however_many_aggregates_it_has(number: int, dept
         session.run(1)
         assert jobs.counted - before == 2 * depths  # the first query is rolled up from the third where that is there
         assert sum(queries[0].result()["n"]) == 60
+
+
+class FourTasks(InProcess):
+    """Runs the four tasks of each step one after the other."""
+
+    cores = 4
+
+
+@pytest.mark.parametrize(("statistic", "times"), [("SUM(a)", {1}), ("MEDIAN(a)", {1, 2})])
+@pytest.mark.parametrize("merged_here", [0, 1_000_000])
+def test_a_segment_of_the_state_is_read_by_one_task(
+    monkeypatch: pytest.MonkeyPatch, statistic: str, times: set[int], merged_here: int
+) -> None:
+    """It looks up some of it twice."""
+    rows = pa.table({"g": [n % 300 for n in range(6_000)], "a": range(6_000)})
+    limits = Limits(rows_stepped_in_process=0, rows_per_task=2, rows_kept_open=0, runs_per_merge=3)
+    limits = replace(limits, rows_merged_in_process=merged_here, rows_hydrated_in_process=0)
+    read, pairs = Counter[str](), KeyedLookup.pairs
+
+    def counted(
+        lookup: KeyedLookup, groups: pa.RecordBatch, segments: Iterable[Segment], *given: Any
+    ) -> Iterator[GroupRows]:
+        known = tuple(segments)
+        read.update(segment.path for segment in known)
+        return pairs(lookup, groups, known, *given)
+
+    with Session(FourTasks(), limits=limits) as session:
+        session.add_stream("r", rows, history=1_000, batch=500)
+        session.register(f"SELECT g, {statistic} AS s FROM r GROUP BY g", name="q")
+        session.run(7)
+        (tree,) = (tree for tree in session.parts.store.last.engine.trees.values() if tree.state is not None)
+        assert tree.state is not None and len(tree.state.runs) < 8
+        monkeypatch.setattr(KeyedLookup, "pairs", counted)
+        session.run(1)
+        assert read.keys() >= {segment.path for segment in tree.state.segments}
+        assert {*read.values()} == times

@@ -22,6 +22,7 @@ from functools import partial, reduce
 
 from pyspark.sql import DataFrame
 
+from workbench.engine.operators.filter_and_write import BucketsOfTask
 from workbench.engine.operators.grouped.exchange import OverFragments, exchange
 from workbench.engine.operators.grouped.recomputed import RecomputedGroups
 from workbench.engine.operators.grouped.state_update import StateUpdate, StoredGroups
@@ -81,7 +82,7 @@ class _Aggregate:
         folder = str(self.runner.folder(name))
         of_pieces = self.tasks == 1 and reads_stored_columns(grouped)
         update = StateUpdate(grouped, self.plan.produced, job_input, folder, read, name, apart, of_pieces)
-        return self._over_fragments("update", (scans, read), job_input, scans, update, update.ddl)
+        return self._over_fragments("update", (scans, read), job_input, scans, update)
 
     def computes_anew(self, anew: GroupedPlan) -> Job | Exchange:
         """The job that computes the dirty groups from all of their rows."""
@@ -94,7 +95,7 @@ class _Aggregate:
         operated = operands(anew.inputs(0))
         role, depends_on = "rows", (scans, step.rows, step.own)
         if not operated:
-            return self._over_fragments(role, depends_on, job_input, scans, step.of, step.ddl)
+            return self._over_fragments(role, depends_on, job_input, scans, step)
 
         def make() -> Job:
             found = map_rows(self._fragments(job_input, scans), step.rows_of_dirty, step.rows.ddl)
@@ -112,25 +113,25 @@ class _Aggregate:
         depends_on: object,
         job_input: JobInput,
         scans: list[LineageScan],
-        step: Callable[[ArrowBatches], ArrowBatches],
-        ddl: str,
+        step: StateUpdate | RecomputedGroups,
     ) -> Job | Exchange:
         """The job of a step over the fragments of the change; several tasks exchange these first."""
-        made, plan = self._stored_fragments(scans), self.plan
+        made, plan, ddl = self._stored_fragments(scans), self.plan, step.ddl
         calls = any(grouped.calls for grouped in (self.grouped, self.grouped.anew) if grouped is not None)
         if not reads_stored_columns(self.grouped) or (calls and self.tasks > 1):
             frame = partial(self._fragments, job_input, scans)
-            return self._planned(role, depends_on, lambda: self.runner.frame_job(frame(), step, ddl, plan))
+            return self._planned(role, depends_on, lambda: self.runner.frame_job(frame(), step.of, ddl, plan))
 
-        def job(over: Callable[[int], ArrowBatches], parts: int) -> Job:
-            make = partial(self.runner.task_job, over, max(1, parts), ddl, plan, calls)
+        def job(over: Callable[[int], ArrowBatches], parts: int, buckets: BucketsOfTask | None = None) -> Job:
+            make = partial(self.runner.task_job, over, max(1, parts), ddl, plan, calls, buckets=buckets)
             return self.runner.cached(plan, role, (depends_on, parts), make)
 
         if self.tasks == 1:
-            return job(self._over_own_fragments(made, job_input, step), 0)
+            return job(self._over_own_fragments(made, job_input, step.of), 0)
 
         def of_parts(fragments: JobInput, parts: int) -> Job:
-            return job(OverFragments(step, fragments), parts)
+            over = OverFragments(step, fragments)
+            return job(over, parts, over.buckets if self.grouped.looks_up_rows else None)
 
         return exchange(self.runner, self.operator, plan, made, self.tasks, of_parts)
 

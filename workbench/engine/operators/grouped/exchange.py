@@ -1,20 +1,21 @@
 """The exchange: the fragments of a group come together in one task, by ranges of files.
 
-Each task groups its share of the change, and writes the fragments by the hash of their groups, one part for each task
-that reads them. The driver gets names alone, and Spark has nothing to plan: an exchange of its own is planned, and
-compiled, in each batch. One task reads all parts where the fragments are few, and where there is one group: it has a
-row also over no rows.
+Each task groups its share of the change, and writes the fragments by the buckets of their groups, one part for each
+task that reads them. Such a task reads nothing of the state but its buckets. The driver gets names alone, and Spark has
+nothing to plan: an exchange of its own is planned, and compiled, in each batch. One task reads all parts where the
+fragments are few, and where there is one group: it has a row also over no rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
-import numpy as np
 import pyarrow as pa
 
+from workbench.engine.operators.grouped.recomputed import RecomputedGroups
+from workbench.engine.operators.grouped.state_update import StateUpdate
 from workbench.engine.operators.grouped.stored_fragments import StoredFragments
 from workbench.engine.operators.operator_input import Exchange, OperatorInput
 from workbench.engine.operators.runner import Runner
@@ -22,9 +23,9 @@ from workbench.engine.operators.side_steps import SideStep
 from workbench.engine.physical.plans import AggregatePlan
 from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.spark.jobs import Job
-from workbench.engine.storage.indexes.key_index import key_hashes
+from workbench.engine.storage.buckets import BUCKETS, EVERY_BUCKET, buckets_of_tasks, of_buckets
+from workbench.engine.storage.indexes.key_index import row_buckets
 from workbench.engine.storage.job_input import InputRows, JobInput, TaskInput
-from workbench.engine.storage.layout import GROUPING_SET
 from workbench.engine.storage.relation import tasks_for
 from workbench.engine.storage.segments import (
     Run,
@@ -46,22 +47,20 @@ class WriteFragments:
     Attributes:
         made: the fragments.
         folder: where they are written.
-        parts: how many there are.
+        parts: the buckets of each.
     """
 
     made: StoredFragments
     folder: str
-    parts: int
+    parts: tuple[int, ...]
 
     def __call__(self, task: TaskInput) -> list[list[SegmentFields]]:
         """The segments of each part."""
-        names = [GROUPING_SET, *self.made.plan.groups]
-        writers = [SegmentWriter(self.folder, task.limits) for _ in range(self.parts)]
+        writers = [SegmentWriter(self.folder, task.limits, buckets) for buckets in self.parts]
         for fragments in self.made.of(task):
-            hashes, _ = key_hashes([fragments.column(name) for name in names], nulls=True)
-            part_of = hashes % np.uint64(self.parts)
-            for part, writer in enumerate(writers):
-                writer.add(fragments.filter(pa.array(part_of == part)))
+            numbers = row_buckets(fragments, tuple(self.made.plan.groups))
+            for buckets, writer in zip(self.parts, writers, strict=True):
+                writer.add(fragments.filter(pa.array(of_buckets(numbers, buckets))))
         return [[*map(segment_fields, writer.close())] for writer in writers]
 
 
@@ -70,17 +69,22 @@ class OverFragments:
     """A step over the fragments of a part, for the task of its number.
 
     Attributes:
-        step: over all fragments of some groups.
-        job_input: has those of each part as an input.
+        step: over all fragments of the groups of its buckets.
+        job_input: has those of each part as an input, and is given the buckets of each.
     """
 
-    step: Callable[[ArrowBatches], ArrowBatches]
+    step: StateUpdate | RecomputedGroups
     job_input: JobInput
 
     def __call__(self, task: int) -> ArrowBatches:
         """The rows that the step gives."""
         run = self.job_input.read().inputs[task].change
-        return self.step(open_segment(segment.path) for segment in run)
+        step = replace(self.step, buckets=self.buckets(task))
+        return step.of(open_segment(segment.path) for segment in run)
+
+    def buckets(self, task: int) -> int:
+        """Those of the groups of a task."""
+        return int(self.job_input.read().given[task])
 
 
 def exchange(
@@ -101,17 +105,18 @@ def exchange(
         tasks: how many group the change.
         job: what follows, from the input of the tasks that read the fragments, and how many these are.
     """
+    of_parts = buckets_of_tasks(min(tasks, BUCKETS))
 
     def read(answers: list[list[list[SegmentFields]]]) -> Job:
         parts: list[Run] = [segments_of(chain.from_iterable(of_part)) for of_part in zip(*answers, strict=True)]
-        every = tuple(chain.from_iterable(parts))
+        every, buckets = tuple(chain.from_iterable(parts)), of_parts
         runner.passing |= {segment.file for segment in every}
         if not made.plan.groups or tasks_for(sum(segment.rows for segment in every), runner.jobs) == 1:
-            parts = [every]
+            parts, buckets = [every], (EVERY_BUCKET,)
         job_input = runner.job_input(plan, _FRAGMENTS)
-        job_input.set(operator.batch, [InputRows(part) for part in parts])
+        job_input.tell(TaskInput(operator.batch, tuple(map(InputRows, parts)), given=buckets))
         return job(job_input, len(parts))
 
     told = TaskInput(operator.batch, tuple(InputRows(rows.change) for rows in operator.segments))
-    step = SideStep(plan.name, WriteFragments(made, str(runner.folder(plan.name)), tasks), told, tasks)
+    step = SideStep(plan.name, WriteFragments(made, str(runner.folder(plan.name)), of_parts), told, tasks)
     return Exchange(step, read)

@@ -28,13 +28,14 @@ from workbench.engine.physical.stored.calls import Functions
 from workbench.engine.physical.stored.values import Computed
 from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.spark.handed_over import hand_over, handed_over
+from workbench.engine.storage.buckets import EVERY_BUCKET
 from workbench.engine.storage.comparable import comparable
 from workbench.engine.storage.grouping import group_rows
 from workbench.engine.storage.job_input import JobInput
 from workbench.engine.storage.layout import MEMBER, WEIGHT, Layout, conform, only
 from workbench.engine.storage.relation import consolidate
 from workbench.engine.storage.scan import FusedScan, Scan
-from workbench.engine.storage.segments import bytes_of_rows
+from workbench.engine.storage.segments import bytes_of_rows, that_may_have
 from workbench.network.nodes import Columns
 from workbench.sql.algebra.expressions import Column
 
@@ -52,6 +53,7 @@ class RecomputedGroups:
         rows: what is read of the parent's rows; its keys are the groups.
         own: what is read of the operator's rows; its keys are those of the operator.
         functions: those of the analyst that are called.
+        buckets: those of the groups of a task.
     """
 
     plan: GroupedPlan
@@ -62,6 +64,7 @@ class RecomputedGroups:
     rows: FusedScan
     own: Scan
     functions: Functions
+    buckets: int = EVERY_BUCKET
 
     @property
     def ddl(self) -> str:
@@ -110,7 +113,7 @@ class RecomputedGroups:
         """The rows that enter, and the stored ones that leave."""
         schema = Layout(self.produced).arrow
         parts = [self._entering(list(rows), schema)]
-        stored = self.job_input.read().inputs[1].before
+        stored = that_may_have(self.job_input.read().inputs[1].before, self.buckets)
         for groups, within in dirty:
             for old in own.rows_of(groups, stored, within):
                 weights = pc.negate(old.column(WEIGHT))

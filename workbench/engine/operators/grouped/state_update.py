@@ -24,12 +24,13 @@ from workbench.engine.operators.state_files import hand_over_state
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
 from workbench.engine.physical.value_statistics import VALUES
 from workbench.engine.spark.arrow_tasks import ArrowBatches
+from workbench.engine.storage.buckets import EVERY_BUCKET
 from workbench.engine.storage.grouping import Positions, not_distinct
 from workbench.engine.storage.job_input import JobInput
 from workbench.engine.storage.layout import BATCH, MEMBER, WEIGHT, Layout, conform, only
 from workbench.engine.storage.reduction import Cells
 from workbench.engine.storage.scan import Scan
-from workbench.engine.storage.segments import Run, SegmentWriter
+from workbench.engine.storage.segments import Run, SegmentWriter, that_may_have
 from workbench.limits import Limits
 from workbench.network.nodes import Columns
 
@@ -82,6 +83,7 @@ class StateUpdate:
         tree: the name of the tree, by which the segments of the state are handed over to ``FilterAndWrite``.
         apart: whether that runs in another process.
         of_pieces: whether the fragments of a batch are of one piece of rows (``Fragments.dirty_groups``).
+        buckets: those of the groups of a task.
     """
 
     plan: GroupedPlan
@@ -92,17 +94,18 @@ class StateUpdate:
     tree: str = ""
     apart: bool = False
     of_pieces: bool = False
+    buckets: int = EVERY_BUCKET
 
     @property
     def ddl(self) -> str:
         """The rows that come out, in Spark's DDL."""
         return Layout(self.produced).ddl([*self.produced, WEIGHT])
 
-    def __call__(self, batches: ArrowBatches) -> ArrowBatches:
+    def of(self, batches: ArrowBatches) -> ArrowBatches:
         """The change of the operator's rows; every task must have all fragments of its groups."""
         dirty, values = ChangedValues.split(self.plan, self._fragments.dirty_groups(list(batches), self.of_pieces))
         dirty = self._with_distinct_parts(dirty, values)
-        writer = SegmentWriter(self.folder, self._limits)
+        writer = SegmentWriter(self.folder, self._limits, self.buckets)
         for rows in (dirty, *([] if values is None else [values.rows])):
             writer.add(rows)
         written = writer.close()
@@ -159,7 +162,7 @@ class StateUpdate:
     def _looked_up(self, which: int) -> Run:
         """The segments of the state, or of the operator's rows, in the order of the job's input."""
         assert self.stored is not None
-        return self.job_input.read().inputs[self.stored.position + which].before
+        return that_may_have(self.job_input.read().inputs[self.stored.position + which].before, self.buckets)
 
     def _with_empty_groups(self, dirty: pa.RecordBatch) -> pa.RecordBatch:
         """The groups, and where there is one for each member from the start, also those over no rows."""

@@ -17,7 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Protocol
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +27,7 @@ import pandas as pd
 import pyarrow as pa
 
 from workbench.arrow.types import Mask
+from workbench.engine.storage.buckets import BUCKETS, BucketNumbers
 from workbench.engine.storage.comparable import Orders, comparable
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.indexes.sorted_index import index_columns, sorted_index
@@ -117,6 +120,29 @@ def row_hashes(rows: pa.RecordBatch, names: Sequence[str], nulls: bool = False) 
     if not names:
         return np.zeros(rows.num_rows, dtype=np.uint64), np.ones(rows.num_rows, dtype=bool)
     return key_hashes([rows.column(name) for name in names], nulls)
+
+
+def row_buckets(rows: pa.RecordBatch, names: Sequence[str]) -> BucketNumbers:
+    """The bucket of each row by the columns of its group.
+
+    Columns count alike, and NULL counts nothing: fused operators that come or leave bring columns with them, which are
+    NULL in the groups of the others, and a group stays in its bucket.
+    """
+    hashes = np.zeros(rows.num_rows, dtype=np.uint64)
+    for column in map(rows.column, names):
+        values = value_hashes(column)
+        hashes += np.where(np.asarray(column.is_null()), np.uint64(0), values) if column.null_count else values
+    return (_mixed(hashes) % np.uint64(BUCKETS)).astype(np.int64)
+
+
+@cache
+def bucket_hashing() -> int:
+    """A number that changes with how values are hashed: a catalog names buckets, and outlives libraries."""
+    numbers = pa.array([*range(100), None])
+    types = (pa.int64(), pa.float64(), pa.string(), pa.decimal128(24, 2), pa.timestamp("us"), pa.bool_())
+    columns = {str(type_): numbers.cast(type_) for type_ in types}
+    rows = pa.RecordBatch.from_pydict(columns)
+    return crc32(b"".join(row_buckets(rows, [name]).tobytes() for name in columns))
 
 
 def candidates(

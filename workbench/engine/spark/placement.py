@@ -1,0 +1,71 @@
+"""Where tasks run: one of a number on the executor that had it in the batch before, which has fetched what it reads.
+
+Who has what is told by rendezvous hashing: a thing is of the owner whose name makes the greatest hash beside its
+number. So when an owner comes or goes, its things change hands, and few others. All have about as many.
+
+Source: Thaler, Ravishankar, Using name-based mappings to increase hit rates (IEEE/ACM Transactions on Networking 1998).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any
+
+from pyspark import RDD, SparkContext
+from pyspark.serializers import CPickleSerializer
+from pyspark.sql import SparkSession
+
+ANYWHERE = ""
+"""The place of a task that may run on any executor."""
+
+_EXECUTOR = re.compile(r"BlockManagerId\((\w+), ([^,]+), ")
+
+
+@lru_cache(maxsize=256)
+def owners_by_rendezvous(things: int, owners: tuple[str, ...]) -> tuple[int, ...]:
+    """Whose each of some things is: the positions of the owners, by their names.
+
+    Example:
+        >>> sorted(owners_by_rendezvous(4, ("a", "b")))
+        [0, 0, 1, 1]
+    """
+    number, (each, left) = [0] * len(owners), divmod(things, len(owners))
+    chosen = []
+    for thing in range(things):
+        # Among those who have room; of the things that are left over, each owner gets one.
+        free = [at for at, own in enumerate(number) if own < each + bool(left)]
+        at = max(free, key=lambda at: blake2b(f"{thing} {owners[at]}".encode(), digest_size=8).digest())
+        left -= number[at] == each
+        number[at] += 1
+        chosen.append(at)
+    return tuple(chosen)
+
+
+def executors(spark: SparkSession) -> tuple[str, ...]:
+    """The executors of a cluster, as Spark names places; none where a task would wait for the place that it prefers."""
+    context = spark.sparkContext
+    if (context.master or "local").startswith("local") or spark.conf.get("spark.locality.wait", "3s") not in (
+        "0",
+        "0s",
+    ):
+        return ()
+    java: Any = context._jsc
+    known = java.sc().env().blockManager().master().getMemoryStatus().keys().mkString(" ")
+    return tuple(sorted(f"executor_{host}_{name}" for name, host in _EXECUTOR.findall(known) if name != "driver"))
+
+
+def placed_numbers(context: SparkContext, first: int, places: Sequence[str]) -> RDD[int]:
+    """Numbers from ``first`` on, each a task of its own, which prefers its place."""
+    java: Any = context._jsc
+    jvm: Any = context._jvm
+    serializer = CPickleSerializer()
+    pairs = [
+        jvm.scala.Tuple2(serializer.dumps(number), jvm.PythonUtils.toSeq([place] if place else []))
+        for number, place in enumerate(places, first)
+    ]
+    of_any = getattr(getattr(jvm.scala.reflect, "ClassTag$"), "MODULE$").AnyRef()
+    numbers = java.sc().makeRDD(jvm.PythonUtils.toSeq(pairs), of_any)
+    return RDD(numbers.toJavaRDD(), context, serializer)
