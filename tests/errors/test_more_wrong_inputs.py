@@ -37,6 +37,10 @@ WRONG = {
     "SELECT fares[1].code.name FROM Trips": ("is no struct, but string", "write fares[1].code"),
     "SELECT start.km.x FROM Trips": ("is no struct, but double", "it has no fields: write start.km"),
     "WITH a AS (SELECT bike FROM Trips), SELECT * FROM a": ("a comma before SELECT", "leave the comma out"),
+    "SELECT v FROM Trips LATERAL VIEW EXPLODE(fares) x AS f, LATERAL (SELECT f.code AS v) l": (
+        "unexpected (",
+        "stand before all LATERAL VIEW",
+    ),
     "SELECT * FROM Trips JOIN Ships USING (bike)": ("unknown column bike", "the right side has mmsi, sog, ts"),
     "SELECT * FROM Ships JOIN Trips USING (ids)": ("unknown column ids", "the left side has mmsi, sog, ts"),
     "SELECT TIME_BUCKET_GAPFILL('hourly', ts) AS h, COUNT(*) FROM Ships GROUP BY h": (

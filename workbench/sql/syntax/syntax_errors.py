@@ -128,6 +128,8 @@ def _what_may_lack(statement: Sequence[Token], at: int) -> str:
         return f"a query stands in parentheses: {before[-1].text} (SELECT …)"
     if word.token_type is TokenType.NOT:
         return "what follows a value is <>, NOT IN, NOT LIKE, NOT BETWEEN or IS NOT NULL"
+    if before[-1].token_type is TokenType.LATERAL and before[0].token_type is TokenType.COMMA:
+        return "tables and LATERAL (SELECT …) stand before all LATERAL VIEW"
     if before[0].token_type is TokenType.ALIAS and before[-1].token_type in _ENDING:
         return f"a name is missing between {before[0].text} and {before[-1].text}"
     return f"something is missing, or too much, between {before[-1].text} and {word.text}"
