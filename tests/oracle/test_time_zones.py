@@ -55,18 +55,28 @@ _SPARK = (
     "UNIX_MICROS(x)", "CAST(x AS TIMESTAMP_NTZ)", "TIMESTAMP_MILLIS(n)",
     "UNIX_SECONDS(CAST(x AS TIMESTAMP))", "CAST(TIMESTAMP_SECONDS(n) AS STRING)",
     "CAST(CAST(s AS TIMESTAMP) AS STRING)", "x + INTERVAL '1 day 25 hours'", "x - INTERVAL '1' HOUR * n",
+    "x + INTERVAL '1500' MILLISECOND", "x - INTERVAL '7' MICROSECOND",
     "LAST_DAY(x)", "HOUR(x)", "UNIX_TIMESTAMP(x)", "TIMESTAMP_LTZ '2023-10-29 02:30:00'",
     "TIMESTAMPDIFF(HOUR, x, TIMESTAMPTZ '2023-10-29 12:00:00+00')",
 )  # fmt: skip
 OF_EACH = {"duckdb": "Australia/Lord_Howe", "postgres": "Europe/Berlin", "spark": "America/New_York"}
 """The zone that is tried where not all are."""
 ASKED = {
-    "duckdb": (*_COMMON, *_DATABASES, "EPOCH_MS(x)", "STRFTIME(x, '%Y-%m-%d %H:%M:%S')", "EPOCH_US(x)"),
+    "duckdb": (
+        *_COMMON,
+        *_DATABASES,
+        "EPOCH_MS(x)",
+        "STRFTIME(x, '%Y-%m-%d %H:%M:%S')",
+        "EPOCH_US(x)",
+        "x + INTERVAL '1500' MILLISECOND",
+        "x - INTERVAL '7' MICROSECOND",
+    ),
     "postgres": (
         *_COMMON,
         *_DATABASES,
         "TO_CHAR(x, 'YYYY-MM-DD HH24:MI:SS')",
         "EXTRACT(EPOCH FROM x - TIMESTAMPTZ '2023-10-01 00:00:00+00')",
+        "TO_TIMESTAMP(n)",
     ),
     "spark": tuple(sql for sql in (*_COMMON, *_SPARK) if sql != "EXTRACT(MINUTE FROM x)"),
 }

@@ -13,7 +13,7 @@ from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Call, Constant, Expression, calls
 from workbench.sql.algebra.folding import fold
 from workbench.sql.algebra.types import INSTANT, STRING, TIMESTAMP, DataType
-from workbench.sql.algebra.zones import UTC, in_zone, zoning
+from workbench.sql.algebra.zones import UTC, in_zone, instant_of, zoning
 from workbench.sql.functions.declaration import Function
 
 FUNCTIONS: dict[str, Function] = {}
@@ -86,6 +86,11 @@ def cast(expression: Expression, type_: DataType) -> Expression:
         return _cast_in_zone(expression, type_)
     result = Call("cast", (expression,), type_)
     return fold(result) or result
+
+
+def instant_of_micros(micros: Expression) -> Expression:
+    """The instant that many microseconds after 1970 in UTC, whatever clocks show in the text's zone."""
+    return instant_of(call("timestamp_micros", micros), UTC, takes_last=False)
 
 
 def _cast_in_zone(expression: Expression, type_: DataType) -> Expression:

@@ -18,7 +18,7 @@ from workbench.sql.algebra import coercion
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.types import DATE, INSTANT, INTEGER, TIMESTAMP, DataType, Kind, decimal
 from workbench.sql.algebra.zones import UTC, zoning
-from workbench.sql.functions.calls import call, cast
+from workbench.sql.functions.calls import call, cast, instant_of_micros
 from workbench.sql.functions.reading import ExpressionBinder
 from workbench.sql.functions.times.zoned import at_clock
 from workbench.sql.syntax.interval_texts import written_in_units
@@ -192,7 +192,7 @@ def _plus_on_clock(b: ExpressionBinder, instant: Expression, part: IntervalPart)
     """
     many, clock = part.many, coercion.coerce(instant, TIMESTAMP)
     if part.counts == "micros":
-        return cast(call("timestamp_micros", call("+", call("unix_micros", instant), many)), INSTANT)
+        return instant_of_micros(call("+", call("unix_micros", instant), many))
     if part.counts == "months":
         return at_clock(b, instant, call("add_months_to_timestamp", clock, many))
     day = Constant(_SECONDS_OF_DAY, INTEGER)

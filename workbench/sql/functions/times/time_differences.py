@@ -30,8 +30,8 @@ from workbench.sql.algebra.types import (
     Kind,
     decimal,
 )
-from workbench.sql.algebra.zones import UTC, clock_of, instant_of, zoning
-from workbench.sql.functions.calls import call, cast
+from workbench.sql.algebra.zones import UTC, clock_of, zoning
+from workbench.sql.functions.calls import call, cast, instant_of_micros
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, reads_name, unwrapped
 from workbench.sql.functions.times.interval_arithmetic import note_clocks, subtracted
 from workbench.sql.functions.times.intervals import interval_parts
@@ -151,8 +151,7 @@ def micros_of(moment: Expression) -> Expression:
 
 def moment_at(micros: Expression, type_: DataType) -> Expression:
     """The TIMESTAMP, or instant, that many microseconds after 1970 in UTC."""
-    moment = call("timestamp_micros", micros)
-    return instant_of(moment, UTC, takes_last=False) if type_ == INSTANT else moment
+    return instant_of_micros(micros) if type_ == INSTANT else call("timestamp_micros", micros)
 
 
 @reads_call("time_bucket_gapfill")

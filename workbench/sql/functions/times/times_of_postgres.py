@@ -12,7 +12,7 @@ from sqlglot import exp
 from workbench.sql.algebra.coercion import TypeClash, as_time, coerce, is_null
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, INSTANT, INTERVAL, TIMESTAMP, Kind
-from workbench.sql.functions.calls import call, cast
+from workbench.sql.functions.calls import call, instant_of_micros
 from workbench.sql.functions.declaration import function
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
 from workbench.sql.syntax.dialects import ONLY_POSTGRES
@@ -53,7 +53,7 @@ def _in_order(start: int | None, end: int | None) -> tuple[int, int | None]:
 @reads(exp.UnixToTime, parts="this", dialects=ONLY_POSTGRES)
 def instant_of_seconds(b: ExpressionBinder, node: exp.UnixToTime) -> Expression:
     """TO_TIMESTAMP(n), a TIMESTAMP WITH TIME ZONE."""
-    return cast(call("timestamp_micros", call("micros_of_seconds", b.bind(node.this))), INSTANT)
+    return instant_of_micros(call("micros_of_seconds", b.bind(node.this)))
 
 
 @reads(exp.Overlaps, parts="this expression", dialects=ONLY_POSTGRES)
