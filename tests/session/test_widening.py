@@ -598,3 +598,25 @@ def test_times_within_structs_of_rows_that_waited(in_process: InProcess, tmp_pat
         assert sorted(map(tuple, found.result().astype(str).to_numpy())) == [
             *(("1.0", "2025-12-31", "x"), ("2.0", "2026-01-01", "x"), ("2.5", "2026-01-02", days[-1])),
         ]
+
+
+def test_a_row_of_a_query_that_is_compared_waits_for_a_wider_column(tmp_path: Path) -> None:
+    path = tmp_path / "shop.db"
+    with closing(sqlite3.connect(path)) as shop, Session(InProcess(), tmp_path / "s") as session:
+        shop.execute("CREATE TABLE t (id TEXT, v NUMERIC)")
+        shop.executemany("INSERT INTO t VALUES (?, ?)", [("a", 1), ("b", 2)])
+        shop.commit()
+        session.add_stream("T", PolledQuery(lambda: sqlite3.connect(path), "SELECT * FROM t", every=0), key=["id"])
+        answer = session.register("SELECT COUNT(*) AS n, SUM(v) AS v FROM T", name="q")
+        shop.execute("INSERT INTO t VALUES ('c', 2.5)")
+        shop.execute("UPDATE t SET v = 4 WHERE id = 'a'")
+        shop.commit()
+        session.run(3)
+        assert answer.result().to_numpy().tolist() == [[2, 6]]
+        assert session.widen_column("T", "v").taken == 1
+        session.run(3)
+        assert answer.result().to_numpy().tolist() == [[3, 8.5]] and not session.streams["T"].quarantined
+        shop.execute("DELETE FROM t WHERE id = 'c'")
+        shop.commit()
+        session.run(3)
+        assert answer.result().to_numpy().tolist() == [[2, 6]]

@@ -212,24 +212,18 @@ def _as_dates(name: str, text: pa.Array, values: pa.Array, first: tuple[str, ...
 
     ``None``: they are no such texts; the other arguments are those of ``guess``.
     """
-    if not (patterns := dates_of(text)):
-        return None
+    patterns = dates_of(text)
     if is_sure(patterns):
         type_, form = split_form(patterns[0])
         kind = DATE if type_ == "date" else TIMESTAMP
         return Guess(name, kind, f"{_NAMES[kind.kind]} as {form}{_said_marks(values, kind)}", first, form)
     ways = " or ".join(declaration(name, pattern) for pattern in patterns)
     which = "reads them" if len(patterns) == 1 else "says which they are"
-    return Guess(name, STRING, f"texts, of dates: {ways} {which}", first)
+    return Guess(name, STRING, f"texts, of dates: {ways} {which}", first) if patterns else None
 
 
 def dates_of(values: pa.Array) -> list[str]:
-    """How texts are declared that are dates or times as people write them; of several ways it is open which.
-
-    Example:
-        >>> dates_of(pa.array(["3/4/2026", None])), dates_of(pa.array(["Ulm"]))
-        (['date d/M/yyyy', 'date M/d/yyyy'], [])
-    """
+    """How texts are declared that are dates or times as people write them; of several ways it is open which."""
     text = _there(values)
     return patterns_of(text, _few(text)) if _any(text[:1], _NEARLY_A_DATE) else []
 

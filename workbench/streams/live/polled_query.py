@@ -214,13 +214,14 @@ class QueryReader(TypedReader):
             if not isinstance(row, Exception):
                 records.append((number, row, _record(names, row)))
         chunk = rows_of(records, self._schema)
-        odd = [(crc32(repr(row).encode(errors="replace")), str(row)) for row in rows if isinstance(row, Exception)]
-        odd += [(crc32(entry.text.encode(errors="replace")), entry.reason) for entry in chunk.quarantined]
-        new = tuple(QuarantinedRow(0, "", reason) for name, reason in odd if name not in known)
+        odd = [(repr(row), QuarantinedRow(0, "", str(row))) for row in rows if isinstance(row, Exception)]
+        odd += [(entry.text, entry) for entry in chunk.quarantined]
+        named = {crc32(text.encode(errors="replace")): entry for text, entry in odd}
+        new = tuple(entry for name, entry in named.items() if name not in known)
         continues = len(rows) == _COMPARED_ROWS
         self._part = part + 1 if continues else 0
         after = {_PART: str(self._part), _COMPARED: str(time.time())}
-        after |= {_MISPLACED: json.dumps(sorted(known | {name for name, _ in odd}))} if odd else {}
+        after |= {_MISPLACED: json.dumps(sorted(known | {*named}))} if odd else {}
         found = replace(chunk.found, tabular=True)
         return Fetched(chunk.rows, after, new, found=found, whole=True, continues=continues)
 
