@@ -26,6 +26,7 @@ SHAPES = {
     "of_groups": "WITH q AS (SELECT k, COUNT(*) AS n FROM t GROUP BY k UNION ALL SELECT k, v FROM u) "
                  "SELECT k, n FROM q WHERE n > 2",
     "groups_of_outer_values": "SELECT t.id, (SELECT MAX(v.x) FROM t v WHERE v.h = t.h AND v.k > t.k) AS m FROM t",
+    "lateral": "SELECT v.id, v.n FROM t x, LATERAL (SELECT x.*, COUNT(*) AS n FROM u WHERE u.k = x.k AND u.v > 3) v",
     "partition_shown": "SELECT k, id, SUM(x) OVER (PARTITION BY k) AS s FROM t",
     "partition_not_shown": "SELECT id, SUM(x) OVER (PARTITION BY k ORDER BY id) AS s FROM t",
     "two_partitions": "SELECT id, COUNT(*) OVER (PARTITION BY k) AS a, MAX(x) OVER (PARTITION BY h) AS b FROM t",
@@ -35,8 +36,8 @@ SHAPES = {
              "LATERAL VIEW EXPLODE(SLICE(SPLIT(k || '_' || h, '_'), 1, 2)) e AS v GROUP BY v",
     "rank_of_groups": "SELECT k, RANK() OVER (PARTITION BY g ORDER BY COUNT(*) DESC) AS r FROM t GROUP BY k, g",
 }  # fmt: skip
-MOST = {"rank_of_groups": ROWS // 10, "groups_of_outer_values": ROWS + ROWS // 40}
-"""Of these the partition itself has many rows, or a stream is joined with few keys."""
+MOST = {"rank_of_groups": ROWS // 10, "lateral": ROWS + GROUPS, "groups_of_outer_values": ROWS + ROWS // 40}
+"""Of these the partition itself has many rows, or a stream is joined with few keys or with few rows."""
 
 
 @pytest.fixture(scope="module")

@@ -144,7 +144,7 @@ class _Search:
 
     def stream_rows(self, part: LogicalQuery, columns: list[pa.Array], timezone: str) -> dict[str, pa.Table]:
         """What ``rows_behind`` gives."""
-        self._add(_Known(part, Stage.ROWS, len(columns[0]) if columns else 0, columns))
+        self._add(_Known(part, Stage.ROWS, len(columns[0]) if columns else 0, _different(columns)))
         while due := self._due():
             asked = self._asked(due)
             found = fetch_results([answers for _, _, answers in asked])
@@ -201,7 +201,7 @@ class _Search:
                     self._add(_Known(branch, Stage.ROWS, 1, []) if rules else replace(known, part=branch))
             case Block() as block if (pick := picked(block, known.stage, len(known.columns))) is not None:
                 stage, places = pick
-                self._add(_Known(block, stage, known.rows, [known.columns[place] for place in places]))
+                self._add(_Known(block, stage, known.rows, _different([known.columns[place] for place in places])))
             case Block() as block if (named := renamed(block, known.stage, len(known.columns))) is not None:
                 self._add(replace(known, part=block.inputs[0], columns=[known.columns[place] for place in named]))
             case Block() as block if (source := whole_input(block, known.stage, len(known.columns))) is not None:
@@ -213,10 +213,10 @@ class _Search:
                     return
                 if key == whole:
                     self._waiting = {other: one for other, one in self._waiting.items() if other[:2] != whole}
-                before = self._waiting.get(key, replace(known, columns=[c.slice(0, 0) for c in known.columns]))
-                both = [pa.concat_arrays(columns) for columns in zip(before.columns, known.columns, strict=True)]
-                different = _different(both)
-                self._waiting[key] = replace(known, rows=len(different[0]) if different else 1, columns=different)
+                columns = known.columns
+                if (before := self._waiting.get(key)) is not None:
+                    columns = _different([*map(pa.concat_arrays, zip(before.columns, columns, strict=True))])
+                self._waiting[key] = replace(known, rows=len(columns[0]) if columns else 1, columns=columns)
 
     def _due(self) -> list[_Known]:
         """What waits and can be found in no other part that waits any more, but for streams; it waits no longer."""
@@ -242,7 +242,7 @@ class _Search:
 
 @dataclass(frozen=True)
 class _Known:
-    """What is known of rows of a part of a query at a stage; without columns all its rows are meant."""
+    """What is known of rows of a part of a query at a stage, each once; without columns all its rows are meant."""
 
     part: Input
     stage: Stage
@@ -270,7 +270,7 @@ class _StreamRows:
 
     def and_(self, other: _StreamRows | None) -> _StreamRows:
         """These rows and others: what one has of rows that are alike are all that are there."""
-        if other is None:
+        if other is None or all(map(pa.Array.equals, self.values, other.values)):
             return self
         new = pa.array(matching_rows(self.values, other.values, (len(self.batches), len(other.batches))) < 0)
         added = (column.filter(new) for column in (self.batches, *self.values))
@@ -296,10 +296,10 @@ def _looked_up(column: pa.Array) -> list[Any] | None:
 
 
 def _meant(found: pa.Table, step: StepBack, known: _Known) -> list[pa.Array]:
-    """The columns that a step asks for, of the rows that are meant, each row once."""
+    """The columns that a step asks for, of the rows that are meant."""
     columns = [column.combine_chunks() for column in found.columns]
     kept = pa.array(_is_alike([columns[place] for place in step.compared], step, known, found.num_rows))
-    return _different([column.filter(kept) for column in columns[: step.width]])
+    return [column.filter(kept) for column in columns[: step.width]]
 
 
 def _is_alike(compared: Sequence[pa.Array], step: StepBack, known: _Known, rows: int) -> npt.NDArray[np.bool_]:

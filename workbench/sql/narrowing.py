@@ -10,9 +10,10 @@ are found first, their values are known ones of that input.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, permutations
 
 from workbench.sql.algebra.analytic import AnalyticCall
 from workbench.sql.algebra.column_names import stored_name
@@ -29,6 +30,7 @@ from workbench.sql.logical import (
     as_query,
     output_columns,
     parts_of,
+    rebuilt,
 )
 from workbench.sql.partners import SAME_KINDS, Partners, column_pairs, partners_of
 from workbench.sql.predicates.canonical import canonical
@@ -40,6 +42,7 @@ from workbench.sql.predicates.cnf import (
     ORPred,
     PredSet,
     conjunction,
+    map_expressions,
     map_predicates,
     or_pred,
     pred_set,
@@ -72,7 +75,9 @@ def _narrowed(block: Block, partners: int | None, find: Find) -> Block:
     if block.grouping is not None and block.having:
         groups = {Column(column_name(group), group.type): group for group in block.grouping.groups}
         block = replace(block, where=conjunction(block.where, _over(block.having, groups)))
-    block = replace(block, where=_with_column_pairs(_with_arrays(block.where)))
+    block = replace(block, where=_with_equal_columns(_with_arrays(block.where), block.inputs))
+    if is_empty(block):
+        return _reads_no_rows(block)
     tests = [_of_input(block.where, source) for source in range(len(block.inputs))]
     inputs = [_inside(item, own, find) for item, own in zip(block.inputs, tests, strict=True)]
     rows = (
@@ -112,15 +117,26 @@ def _of_array(literal: Literal) -> list[Literal]:
     return []
 
 
-def _with_column_pairs(where: PredSet) -> PredSet:
+def _with_equal_columns(where: PredSet, inputs: Sequence[Input]) -> PredSet:
     """Conditions with what is tested of a column also of those that are equal to it."""
-    links, found = [*column_pairs(where)], [*where]
+    links = [*((column, other) for column, other, _ in column_pairs(where)), *_twins(inputs)]
+    found = [*where]
     for test in found:
-        for column, other, _ in links:
+        for column, other in links:
             if _is_known(test) and predicate_columns(test) == {column}:
                 copied = map_predicates(PredSet((test,)), {column: other}.__getitem__)
                 found += [one for one in copied if one not in found]
     return pred_set(found)
+
+
+def _twins(inputs: Sequence[Input]) -> Iterator[tuple[Column, Column]]:
+    """Columns of an input that have one value, each pair both ways."""
+    for source, item in enumerate(inputs):
+        of_value = defaultdict[Expression, list[Column]](list)
+        for column, value in _named_outputs(item).items() if isinstance(item, Block) else ():
+            of_value[value].append(replace(column, source=source))
+        for twins in of_value.values():
+            yield from permutations(twins, 2)
 
 
 def _is_known(test: ORPred) -> bool:
@@ -151,7 +167,7 @@ def _inside(part: Input, tests: PredSet, find: Find) -> Input:
                 as_query(_inside(branch, _over(tests, _of_branch(part, branch)), find)) for branch in part.branches
             )
             if part.operator == "union":  # a row without partner has NULL where a known row has a value
-                branches = tuple(branch for branch in branches if not is_empty(branch)) or branches[:1]
+                branches = tuple(branch for branch in branches if not _has_no_rows(branch)) or branches[:1]
             return replace(part, branches=branches)
         case Ordered() if tests and (own := _over(tests, _counted_apart(part))):
             return part.map(lambda query: _inside(query, own, find))
@@ -182,6 +198,33 @@ def _with_partners(part: Input, partners: Partners, find: Find) -> Input:
 def is_empty(part: Input) -> bool:
     """Whether the condition of a block lets no row through."""
     return isinstance(part, Block) and FALSE.or_preds[0] in part.where.or_preds
+
+
+def _has_no_rows(query: LogicalQuery) -> bool:
+    """Whether a query is known to give none; a total is one row, also of none."""
+    found = set[int]()
+    for part in parts_of(query):
+        empty = [id(inner) in found for inner in part.children()]
+        match part:
+            case Block(grouping=grouping):
+                gives_none = (is_empty(part) or any(empty)) and (grouping is None or bool(grouping.groups))
+            case SetQuery(operator="union", rules=()):
+                gives_none = all(empty)
+            case SetQuery(rules=()) | Ordered():
+                gives_none = empty[0]
+            case _:
+                gives_none = False
+        found |= {id(part)} if gives_none else set()
+    return id(query) in found
+
+
+def _reads_no_rows(block: Block) -> Block:
+    """A block that no row comes through, whose inputs are not computed in vain."""
+    nothing = (
+        rebuilt(item, lambda part: replace(part, where=FALSE) if isinstance(part, Block) else part)
+        for item in block.inputs
+    )
+    return replace(block, inputs=tuple(nothing))
 
 
 def _of_branch(query: SetQuery, branch: Block | SetQuery | Ordered) -> dict[Column, Expression]:
@@ -282,4 +325,18 @@ def _over(tests: PredSet, meaning: Mapping[Column, Expression]) -> PredSet:
         return bool(read) and read <= meaning.keys() and all(column.type.kind in SAME_KINDS for column in read)
 
     known = pred_set(filter(is_known, tests))
-    return canonical(map_predicates(known, meaning.__getitem__)) if known else TRUE
+    return canonical(map_expressions(map_predicates(known, meaning.__getitem__), _decided)) if known else TRUE
+
+
+def _decided(expression: Expression) -> Expression:
+    """An expression without conditions that are constant: what a branch of a set operator marks its rows with."""
+    if not isinstance(expression, Call):
+        return expression
+    arguments = [*map(_decided, expression.arguments)]
+    if expression.function != "case":
+        return replace(expression, arguments=tuple(arguments))
+    while len(arguments) > 1 and isinstance(arguments[0], Constant):
+        arguments = arguments[1:2] if arguments[0].value else arguments[2:]
+    if len(arguments) == 1 and arguments[0].type == expression.type:
+        return arguments[0]
+    return replace(expression, arguments=tuple(arguments)) if len(arguments) > 1 else expression
