@@ -191,6 +191,15 @@ def fetch_changes(answer: Answers, since: int | None) -> pa.Table:
     return changes if since is None else changes.filter(pc.greater(batch, since))
 
 
+def fetch_arrived(answer: Answers) -> pa.Table:
+    """The changes of an answer that brought its rows; equal rows are summed only where some are taken back."""
+    rows = _changed_rows(answer, None) if _is_read_here(answer) else None
+    if rows is None or has_retractions(rows.column(WEIGHT)):
+        return fetch_changes(answer, None)
+    shown = [output.expression for output in answer.plan.outputs]
+    return _table([rows.column(BATCH), rows.column(WEIGHT), *_values(shown, rows)])
+
+
 def fetch_difference(before: pa.Table, after: pa.Table) -> pa.Table:
     """What one answer has more than another, as a Z-set: weights, then the columns of both.
 

@@ -14,11 +14,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from workbench.arrow.frames import as_shown_table, frame_of
 from workbench.arrow.stored_values import as_python
 from workbench.engine.answers import Answers, Refinement
-from workbench.engine.fetching import fetch_changes, fetch_count, fetch_first, fetch_results, to_shown_table
+from workbench.engine.fetching import fetch_arrived, fetch_count, fetch_first, fetch_results, to_shown_table
 from workbench.engine.spark.failures import translate_errors
 from workbench.engine.storage.grouping import Positions, group_numbers, group_rows, matching_rows, occurrences
 from workbench.explain.text import counted
@@ -154,7 +155,7 @@ class _Search:
         whole = [known.part for known in self._waiting.values() if not known.columns]
         some = [known for known in self._of_streams if known.stream not in whole]
         for known, step, answers in self._asked([*self._waiting.values(), *some]):
-            rows = _stream_rows(fetch_changes(answers, None), step, known)
+            rows = _stream_rows(fetch_arrived(answers), step, known)
             streams[rows.stream.stream] = rows.and_(streams.get(rows.stream.stream))
         return {name: rows.shown(timezone) for name, rows in streams.items()}
 
@@ -307,6 +308,8 @@ def _is_alike(compared: Sequence[pa.Array], step: StepBack, known: _Known, rows:
     alike = np.zeros(rows, dtype=bool)
     for places in step.alike:
         own, of_known = ([columns[place] for place in places] for columns in (compared, known.columns))
+        if all(map(pa.Array.equals, own, of_known)):  # where all rows are meant they are found in their order
+            return np.ones(rows, dtype=bool)
         alike |= matching_rows(own, of_known, (rows, known.rows)) >= 0
     return alike
 
@@ -325,7 +328,7 @@ def _stream_rows(changes: pa.Table, step: StepBack, known: _Known) -> _StreamRow
 
 def _different(columns: Sequence[pa.Array]) -> list[pa.Array]:
     """Each row once."""
-    if not columns or not len(columns[0]):
+    if not columns or any(pc.count_distinct(column, "all").as_py() == len(column) for column in columns):
         return list(columns)
     order, starts = group_rows(columns, len(columns[0]))
     at = pa.array(np.sort(order[starts]))
