@@ -59,7 +59,7 @@ def where(condition: str) -> PredSet:
 
 
 def of(statistics: StreamStatistics) -> Statistics:
-    return lambda column: statistics.columns.get(column.name)
+    return lambda value: statistics.columns.get(value.name) if isinstance(value, Column) else None
 
 
 def nothing(column: Column) -> None:

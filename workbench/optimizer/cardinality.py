@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import prod
 
 from workbench.network.network import roots_read
@@ -26,10 +27,11 @@ from workbench.network.nodes import (
     Window,
 )
 from workbench.network.sides import side_of
+from workbench.optimizer.distinct_values import computed_distinct, product
 from workbench.optimizer.observed import NOTHING, Observed, grown_together
-from workbench.optimizer.selectivity import DEFAULTS, FLOOR, compared_columns, join_rows, selectivity
-from workbench.optimizer.statistics import ColumnStatistics, CombinedValues, StreamStatistics
-from workbench.sql.algebra.expressions import Column, Expression
+from workbench.optimizer.selectivity import DEFAULTS, FLOOR, Statistics, compared_columns, join_rows, selectivity
+from workbench.optimizer.statistics import ColumnStatistics, CombinedValues, Evaluate, StreamStatistics
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, columns, map_columns, sources
 from workbench.sql.predicates.cnf import Operator, ORPred, PredSet, pred_set, predicate_sources, rename_predicates
 
 Roots = tuple[NodeId, NodeId]
@@ -73,6 +75,7 @@ class Estimates:
         streams: what is known of each stream, by name in lower case.
         nodes: the network's nodes; may be a working copy that grows.
         observed: what batches have shown; it goes before what statistics say.
+        evaluate: gives the computed values of a stream's sample, of which the different ones are counted.
 
     Example:
         >>> source = Source("F")
@@ -83,6 +86,7 @@ class Estimates:
     streams: Mapping[str, StreamStatistics]
     nodes: Mapping[NodeId, Node] = field(default_factory=dict)
     observed: Observed = NOTHING
+    evaluate: Evaluate | None = field(default=None, compare=False, repr=False)
     row_counts: dict[Read, float] = field(default_factory=dict, compare=False, repr=False)
     """Rows of reads that were asked for: they depend on what the root computes, and so not on other nodes."""
     fractions: dict[Read, float] = field(default_factory=dict, compare=False, repr=False)
@@ -135,7 +139,7 @@ class Estimates:
                     return UNKNOWN_ROWS
                 return self.observed.arrived.get(node.stream.lower(), statistics.rows) * self.fraction(read)
             case Aggregate():
-                groups = prod(self._distinct(node.read.root, group) for group in node.groups)
+                groups = prod(self._groups(node.read.root, group) for group in node.groups)
                 return max(1.0, min(self.rows(node.read), groups)) * self.fraction(read)
             case SetOperation():
                 sizes = [self.rows(branch.read) for branch in node.branches]
@@ -182,7 +186,7 @@ class Estimates:
     def _pairs(self, roots: Roots, predicates: PredSet) -> float:
         left, right = self._sides(roots, predicates)
         between = pred_set(p for p in predicates if len(predicate_sources(p)) != 1)
-        return join_rows(left, right, between, lambda c: self.column(roots[c.source], c.name))
+        return join_rows(left, right, between, self.of_inputs(roots))
 
     def examined(self, roots: Roots, predicates: PredSet) -> float:
         """Estimated pairs that a join must look at: those whose keys are equal, whatever else is tested of them.
@@ -199,7 +203,7 @@ class Estimates:
                 case [ColumnOrigin() as one, ColumnOrigin() as other]:
                     together.setdefault((one.leaf, one.stream, other.leaf, other.stream), []).append((one, other))
                 case _:
-                    parts.append(selectivity(PredSet((p,)), lambda c: self.column(roots[c.source], c.name)))
+                    parts.append(selectivity(PredSet((p,)), self.of_inputs(roots)))
         parts += [self._agreeing(pairs) for pairs in together.values()]
         return left * right * prod(fraction ** (0.5**place) for place, fraction in enumerate(sorted(parts)))
 
@@ -224,16 +228,69 @@ class Estimates:
     def fraction(self, read: Read) -> float:
         """The selectivity of a read: which fraction of the root's rows satisfies what it requires."""
         if read not in self.fractions:
-            self.fractions[read] = selectivity(read.required, lambda c: self.column(read.root, c.name))
+            self.fractions[read] = selectivity(read.required, partial(self.of_value, read.root))
         return self.fractions[read]
 
-    def column(self, root: NodeId, name: str) -> ColumnStatistics | None:
-        """The statistics of a root's column: those of the stream it comes from.
+    def of_inputs(self, roots: Roots | Mapping[int, NodeId]) -> Statistics:
+        """``of_value`` of values over several roots, each over one of them, by the number of its input."""
+
+        def statistics(value: Expression) -> ColumnStatistics | None:
+            (number,) = sources(value)
+            return self.of_value(roots[number], value)
+
+        return statistics
+
+    def of_value(self, root: NodeId, value: Expression) -> ColumnStatistics | None:
+        """The statistics of a root's column: those of the stream it comes from; of another value how many there are.
 
         A group's column is taken to be like that of its rows: it has the same values, but frequent ones less often.
         """
+        if isinstance(value, Column) and (found := self.origin(root, value.name)) is not None:
+            return self.streams[found.stream].columns.get(found.name)
+        distinct = self.distinct(root, value)
+        return None if distinct is None else ColumnStatistics(nulls=0.0, distinct=distinct)
+
+    def column(self, root: NodeId, name: str) -> ColumnStatistics | None:
+        """``of_value`` of a column of a root that comes from a stream; ``None`` for one that is computed."""
         found = self.origin(root, name)
         return None if found is None else self.streams[found.stream].columns.get(found.name)
+
+    def distinct(self, root: NodeId, value: Expression) -> float | None:
+        """How many different values an expression over a root has; ``None`` where nothing is known of its streams."""
+        match value:
+            case Constant():
+                return 1.0
+            case Column():
+                return self._distinct_of_column(root, value.name)
+            case Call():
+                if (sampled := self._sampled_distinct(root, value)) is not None:
+                    return sampled
+                most = product(self.distinct(root, column) for column in columns(value))
+                return None if most is None else min(most, max(1.0, self.rows(Read(root))))
+
+    def _distinct_of_column(self, root: NodeId, name: str) -> float | None:
+        if (known := self.column(root, name)) is not None:
+            return known.distinct
+        node = self.nodes[root]
+        if isinstance(node, Source):
+            return None
+        if (carried := node.carried(name)) is not None:
+            return self._distinct_of_column(*carried)
+        return computed_distinct(self, node, name) if self.known(root) else None
+
+    def _sampled_distinct(self, root: NodeId, value: Call) -> float | None:
+        """The same of an expression over columns of one stream, by its sample."""
+        origins = {column: self.origin(root, column.name) for column in columns(value)}
+        found = {(origin.leaf, origin.stream) for origin in origins.values() if origin is not None}
+        if self.evaluate is None or None in origins.values() or len(found) != 1:
+            return None
+
+        def in_stream(column: Column) -> Column:
+            origin = origins[column]
+            return column if origin is None else Column(origin.name, column.type)
+
+        ((_, stream),) = found
+        return self.streams[stream].distinct(map_columns(value, in_stream), self.evaluate)
 
     def origin(self, root: NodeId, name: str) -> ColumnOrigin | None:
         """Where a root's column comes from; ``None`` where it is computed, or nothing is known of the stream."""
@@ -257,7 +314,7 @@ class Estimates:
     def _of_stream(self, node: Source) -> StreamStatistics | None:
         return self.streams.get(node.stream.lower())
 
-    def _distinct(self, root: NodeId, group: Expression) -> float:
-        """How many values a group expression may have."""
-        known = self.column(root, group.name) if isinstance(group, Column) else None
-        return known.distinct + 1 if known is not None else UNKNOWN_ROWS / 10
+    def _groups(self, root: NodeId, group: Expression) -> float:
+        """How many groups an expression may make."""
+        distinct = self.distinct(root, group)
+        return distinct + 1 if distinct is not None else UNKNOWN_ROWS / 10

@@ -16,13 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from workbench.optimizer.statistics import ColumnStatistics, ValueOrder, sort_key
-from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, Value, text
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, Value, sources, text
 from workbench.sql.algebra.types import BOOLEAN, common_type
 from workbench.sql.functions.arrays.arrays import HAS_PLACE
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet
+from workbench.sql.predicates.linear import linear
 
-Statistics = Callable[[Column], ColumnStatistics | None]
-"""Gives what is known of a column; ``None`` when nothing is."""
+Statistics = Callable[[Expression], ColumnStatistics | None]
+"""Gives what is known of a column, or of a value computed from columns of one input; ``None`` when nothing is."""
 
 FLOOR = 1e-9
 """The least estimate for what may hold at all: the next rows may differ from those seen."""
@@ -38,7 +39,8 @@ DEFAULTS = {
     Operator.IS_NOT_NULL: 0.9,
     Operator.HOLDS: 0.5,
 }
-"""The guesses for what has no statistics: computed values, order or difference of two columns, user functions."""
+"""The guesses for what has no statistics: computed values that are compared with constants, order or difference of two
+columns, user functions."""
 
 LIKE = 0.1
 """The guess for LIKE, ILIKE and RLIKE."""
@@ -94,7 +96,7 @@ def factors(predicates: PredSet, columns: Statistics) -> list[float]:
         if column and (statistics := _described(columns, column)):
             known[column] = statistics
             tests.setdefault(column, []).append(p)
-        elif len(p.literals) > 1 or not compared_columns(p.literals[0]):
+        elif len(p.literals) > 1 or not compared_values(p.literals[0]):
             others.append(p)
     return [
         *(_of_column(known[column], tests_of_it) for column, tests_of_it in tests.items()),
@@ -159,8 +161,27 @@ def _described(columns: Statistics, column: Column) -> ColumnStatistics | None:
 
 def compared_columns(literal: Literal) -> tuple[Column, Column] | tuple[()]:
     """The two columns a literal says to be equal; none where it says something else."""
-    left, right = _column(literal.left), _column(literal.right)
-    return (left, right) if literal.operator is Operator.EQ and left and right else ()
+    match compared_values(literal):
+        case (Column() as left, Column() as right):
+            return left, right
+        case _:
+            return ()
+
+
+def compared_values(literal: Literal) -> tuple[Expression, Expression] | tuple[()]:
+    """The two values a literal says to be equal, each a column or computed from columns of one input.
+
+    Nothing where it says something else, or where one of the values is a constant. Of ``a.n - b.n = 1`` the terms are
+    the values: a number that is added changes nothing about how many there are.
+    """
+    if literal.operator is not Operator.EQ or literal.right is None:
+        return ()
+    values = _column(literal.left) or literal.left, _column(literal.right) or literal.right
+    if isinstance(values[1], Constant) and values[0].type.exact and len(sources(values[0])) > 1:
+        terms = [_column(term) or term for term, _ in linear(values[0]).terms]
+        if len(terms) == 2:
+            values = terms[0], terms[1]
+    return values if all(len(sources(value)) == 1 for value in values) else ()
 
 
 def _of_column(statistics: ColumnStatistics, predicates: Sequence[ORPred]) -> float:
@@ -204,7 +225,7 @@ def _passes(literal: Literal, places: Mapping[ValueOrder, int], count: int) -> n
 
 
 def _of_equalities(literals: Sequence[Literal], columns: Statistics) -> Iterator[float]:
-    """The fractions of equalities of columns, leaving out those that follow from others.
+    """The fractions of equalities of two values, leaving out those that follow from others.
 
     Of ``a = b and b = c and a = c`` two count, whichever are written; of ``a = 1 and b = 1 and a = b`` the last does
     not. Of several ways to tie the same columns the least selective is taken: the larger column then holds the values
@@ -214,7 +235,7 @@ def _of_equalities(literals: Sequence[Literal], columns: Statistics) -> Iterator
     for x in literals:
         if x.operator is Operator.EQ and isinstance(x.right, Constant) and (column := _column(x.left)):
             _unite(classes, column, x.right)
-    pairs = [(_of_pair(*pair, columns), pair) for x in literals if (pair := compared_columns(x))]
+    pairs = [(_of_pair(*pair, columns), pair) for x in literals if (pair := compared_values(x))]
     for fraction, pair in sorted(pairs, key=lambda p: (-p[0], *map(text, p[1]))):
         if _unite(classes, *pair):
             yield fraction
@@ -227,9 +248,9 @@ def _unite(classes: dict[Expression, frozenset[Expression]], left: Expression, r
     return ours != theirs
 
 
-def _of_pair(left: Column, right: Column, columns: Statistics) -> float:
-    """Two columns are equal: the one with fewer values is taken to have only values of the other (System R)."""
-    known = [statistics for column in (left, right) if (statistics := columns(column)) is not None]
+def _of_pair(left: Expression, right: Expression, columns: Statistics) -> float:
+    """Two values are equal: the one with fewer is taken to have only values of the other (System R)."""
+    known = [statistics for value in (left, right) if (statistics := columns(value)) is not None]
     if not known:
         return DEFAULTS[Operator.EQ]
     matched = prod(1 - statistics.nulls for statistics in known) / max(1.0, *(s.distinct for s in known))
@@ -241,7 +262,7 @@ def _of_literal(literal: Literal, columns: Statistics) -> float:
     column = _tested_column(alone)
     if column and (statistics := _described(columns, column)):
         return _of_column(statistics, [alone])
-    if pair := compared_columns(literal):
+    if pair := compared_values(literal):
         return _of_pair(*pair, columns)
     return _of_condition(literal.left) if literal.operator is Operator.HOLDS else DEFAULTS[literal.operator]
 

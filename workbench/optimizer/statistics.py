@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -18,11 +18,16 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.sql.algebra.expressions import Value
+from workbench.sql.algebra.expressions import Expression, Value
+
+Evaluate = Callable[[Expression, pa.RecordBatch], pa.Array | None]
+"""Gives the value of each row; ``None`` where it cannot be evaluated here."""
 
 SAMPLE_ROWS = 20_000
 COMMON_VALUES = 20
 QUANTILES = 64
+COMPUTED_ROWS = 2_000
+"""Rows of a sample over which a computed value is evaluated: some functions take microseconds a row."""
 _ABOVE_AVERAGE = 1.25
 _EPOCH = dt.datetime(1970, 1, 1)
 _MIXING = 0x9E3779B97F4A7C15
@@ -154,6 +159,8 @@ class StreamStatistics:
     sample: pa.Table | None = field(default=None, compare=False, repr=False)
     _combined: dict[tuple[str, ...], CombinedValues] = field(default_factory=dict, compare=False, repr=False)
     """Those that were asked for."""
+    _computed: dict[Expression, float | None] = field(default_factory=dict, compare=False, repr=False)
+    """How many different values expressions have that were asked for."""
 
     def combined(self, names: Sequence[str]) -> CombinedValues | None:
         """How the values of some columns together are distributed; ``None`` where no row was seen.
@@ -169,6 +176,27 @@ class StreamStatistics:
         if asked not in self._combined:
             self._combined[asked] = _combined([self.sample[name] for name in asked], self.rows)
         return self._combined[asked]
+
+    def distinct(self, value: Expression, evaluate: Evaluate) -> float | None:
+        """How many different values an expression over the columns has; ``None`` where no row tells.
+
+        Example:
+            >>> from workbench.sql.algebra.expressions import Call, Column
+            >>> from workbench.sql.algebra.types import STRING
+            >>> letter = Call("left", (Column("word", STRING),), STRING)
+            >>> known = collect(pa.table({"word": ["ab", "ac", "ad", "bc"] * 50}))
+            >>> known.distinct(letter, lambda value, rows: pc.utf8_slice_codeunits(rows["word"], 0, 1))
+            2.0
+        """
+        if self.sample is None or not self.sample.num_rows:
+            return None
+        if value not in self._computed:
+            step = -(-self.sample.num_rows // COMPUTED_ROWS)
+            (rows,) = self.sample.take(pa.array(range(0, self.sample.num_rows, step))).combine_chunks().to_batches()
+            values = evaluate(value, rows)
+            found = None if values is None else _column(pa.chunked_array([values]), self.rows).distinct
+            self._computed[value] = found
+        return self._computed[value]
 
 
 def collect(table: pa.Table, rows: int | None = None) -> StreamStatistics:

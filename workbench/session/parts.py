@@ -8,6 +8,7 @@ from pyspark.sql import SparkSession
 
 from workbench.catalog.catalog import Catalog
 from workbench.engine.engine import Engine
+from workbench.engine.physical.stored.values import sampled_values
 from workbench.engine.spark.connect import ConnectHandle
 from workbench.engine.spark.handle import SparkHandle
 from workbench.engine.spark.in_process import InProcess
@@ -87,7 +88,7 @@ class Parts:
             self.functions.called,
         )
         self.jobs.on_start = (self.engine.start_anew,)
-        self.planner = Planner(options, catalog)
+        self.planner = Planner(options, catalog, evaluate=sampled_values)
         self.runtime = Runtime(self.planner, self.engine)
         self.store = StateStore(directory, self.runtime, self.jobs)
         self.opening = Opening(self.store, self.runtime, self.functions)

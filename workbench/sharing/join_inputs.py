@@ -147,13 +147,13 @@ def _planned(draft: Draft, parts: JoinParts) -> JoinTree:
     reads = {min(part.members): part.read for part in parts.parts}
     firsts = {i: min(part.members) for part in parts.parts for i in part.members}
     waiting = map_predicates(pred_set(parts.waiting), lambda c: parts.over_part(c, firsts[c.source]))
-    draft.columns.check({first: read.root for first, read in reads.items()}, predicate_columns(waiting))
+    roots = {first: read.root for first, read in reads.items()}
+    draft.columns.check(roots, predicate_columns(waiting))
     graph = JoinGraph({first: draft.estimates.rows(read) for first, read in reads.items()}, waiting)
     if not draft.options.join_order:
         return written_order(graph)
     corrections = {frozenset(min(parts.parts[i].members) for i in tie): c for tie, c in _corrections(draft, parts)}
-    rows = join_estimator(graph, lambda c: draft.estimates.column(reads[c.source].root, c.name), corrections)
-    return best_order(graph, rows)
+    return best_order(graph, join_estimator(graph, draft.estimates.of_inputs(roots), corrections))
 
 
 def _corrections(draft: Draft, parts: JoinParts) -> Iterator[tuple[tuple[int, int], float]]:

@@ -17,7 +17,7 @@ from workbench.network.projection import carried_columns
 from workbench.network.view_names import UNNAMED, ViewNames
 from workbench.optimizer.cardinality import Estimates
 from workbench.optimizer.observed import NOTHING, Observed
-from workbench.optimizer.statistics import StreamStatistics
+from workbench.optimizer.statistics import Evaluate, StreamStatistics
 from workbench.options import Options
 from workbench.sharing.decisions import Explanation
 from workbench.sharing.draft import Draft
@@ -47,6 +47,7 @@ class Planner:
         observed: what batches have shown of the network.
         constraints: those of each stream's rows that hold; plans rely on them.
         views: what the columns of views are called in explanations.
+        evaluate: gives the computed values of a stream's sample, by which they are counted.
 
     Example:
         >>> planner = Planner()
@@ -60,6 +61,7 @@ class Planner:
     observed: Observed = NOTHING
     constraints: StreamConstraints = field(default_factory=dict)
     views: ViewNames = UNNAMED
+    evaluate: Evaluate | None = None
     _estimated: Estimates | None = field(default=None, repr=False)
 
     @property
@@ -67,7 +69,7 @@ class Planner:
         """Estimates of rows, from what is known of the streams and what batches have shown."""
         known = self._estimated
         if known is None or known.streams is not self.streams or known.observed is not self.observed:
-            self._estimated = known = Estimates(self.streams, observed=self.observed)
+            self._estimated = known = Estimates(self.streams, observed=self.observed, evaluate=self.evaluate)
         return known
 
     def know(

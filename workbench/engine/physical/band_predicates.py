@@ -10,6 +10,7 @@ from functools import lru_cache
 from math import ceil, floor, inf
 
 from workbench.engine.physical.band import Band, BandEnd
+from workbench.engine.physical.join_keys import ends_of
 from workbench.engine.physical.stored.expressions import COMPARABLE_KINDS
 from workbench.engine.physical.stored.kernels.table import has_kernels
 from workbench.sql.algebra.exact_arithmetic import exact_call
@@ -80,7 +81,7 @@ def _band(predicate: ORPred) -> Band | None:
     if difference is None or difference.operator is Operator.NE:
         return None
     kinds = {end.expression.type.kind for end in difference.ends}
-    if difference.operator is Operator.EQ and not kinds <= {Kind.DATE, Kind.DOUBLE}:
+    if difference.operator is Operator.EQ and not kinds <= {Kind.DATE, Kind.DOUBLE} and ends_of(predicate) is not None:
         return None
     return Band(*difference.ends, *difference.steps)
 

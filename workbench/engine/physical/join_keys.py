@@ -8,9 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from workbench.sql.algebra.expressions import Column, Expression, digest, identity, map_columns, sources
+from workbench.sql.algebra.expressions import (
+    Call,
+    Column,
+    Expression,
+    digest,
+    identity,
+    map_columns,
+    sources,
+)
 from workbench.sql.algebra.planning_cache import cached
-from workbench.sql.algebra.types import Kind
+from workbench.sql.algebra.types import DataType, Kind, as_decimal, common_type
 from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet
 
 Ends = tuple[Expression, Expression]
@@ -57,16 +65,51 @@ def key_column(key: Expression) -> str:
     return key.name if isinstance(key, Column) else f"_key_{digest(identity(key))}"
 
 
+def alike(left: Expression, right: Expression) -> Ends | None:
+    """Two values so that they are of one type where they can be: exact numbers become decimals of one scale.
+
+    Example:
+        >>> from workbench.sql.algebra.expressions import text
+        >>> from workbench.sql.algebra.types import INTEGER, decimal
+        >>> [text(value) for value in alike(Column("n", INTEGER), Column("price", decimal(10, 2))) or ()]
+        ['cast(n as decimal(21,2))', 'price']
+    """
+    kinds = {left.type.kind, right.type.kind}
+    if len(kinds) == 1 and left.type.scale == right.type.scale:
+        return left, right
+    common = common_type(left.type, right.type)
+    if common is None or not kinds <= {Kind.INTEGER, Kind.DECIMAL} or not _holds(common, left, right):
+        return None
+    return _of_scale(left, common), _of_scale(right, common)
+
+
+def _holds(common: DataType, *values: Expression) -> bool:
+    """Whether a decimal has the digits of all values before and behind the point, which are never more than 38."""
+    return all(
+        common.scale >= value.type.scale
+        and common.precision - common.scale >= as_decimal(value.type).precision - value.type.scale
+        for value in values
+    )
+
+
+def _of_scale(value: Expression, common: DataType) -> Expression:
+    same = value.type.kind is common.kind and value.type.scale == common.scale
+    return value if same else Call("cast", (value,), common)
+
+
 def _equality(literal: Literal) -> Ends | None:
     """The two sides of an equality between the inputs of a join, if rows can be found by it."""
     if literal.operator is not Operator.EQ or literal.right is None:
         return None
-    ends = {sources(end): end for end in (literal.left, literal.right)}
+    return _ends(literal.left, literal.right)
+
+
+def _ends(one: Expression, other: Expression) -> Ends | None:
+    ends = {sources(end): end for end in (one, other)}
     left, right = ends.get(frozenset([0])), ends.get(frozenset([1]))
-    if left is None or right is None or left.type.kind is Kind.DOUBLE:
+    if left is None or right is None or left.type.kind is Kind.DOUBLE or (found := alike(left, right)) is None:
         return None
-    alike = left.type.kind is right.type.kind and left.type.scale == right.type.scale
-    return (_own(left), _own(right)) if alike else None
+    return _own(found[0]), _own(found[1])
 
 
 def _own(expression: Expression) -> Expression:

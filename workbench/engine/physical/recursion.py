@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from workbench.engine.physical.join_keys import key_column
+from workbench.engine.physical.join_keys import alike, key_column
 from workbench.engine.physical.row_tests import RowTests, row_tests
 from workbench.engine.physical.stored.values import Computed, computed_value
 from workbench.errors import UnsupportedError
@@ -190,9 +190,8 @@ def _equality(predicate: ORPred, known: frozenset[int], other: int) -> tuple[Exp
     if len(predicate.literals) > 1 or literal.operator is not Operator.EQ or literal.right is None:
         return None
     for one, two in ((literal.left, literal.right), (literal.right, literal.left)):
-        alike = one.type.kind is two.type.kind and one.type.scale == two.type.scale
-        if alike and sources(one) and sources(one) <= known and sources(two) == {other}:
-            return one, two
+        if sources(one) and sources(one) <= known and sources(two) == {other}:
+            return alike(one, two)
     return None
 
 

@@ -63,6 +63,7 @@ from workbench.sql.functions.calls import call
 from workbench.sql.logical import Analyzed, Block, Grouping, LogicalQuery, Ordered, Output, SetQuery, StreamInput
 from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction
 from workbench.sql.predicates.normal_form import normal_form
+from workbench.sql.predicates.null_safe import found_by_keys
 from workbench.sql.syntax.grouping_sets import grouping_sets
 from workbench.sql.windows.bounds import NoWindow, split_bounds, without_trivial_bounds
 from workbench.sql.windows.overlapping import without_overlap
@@ -173,7 +174,7 @@ class SelectBinder:
         partners = SubqueryConditions(self._from, self._context, scope)
         for node in conjuncts(condition):
             if not partners.condition(node, scalar):
-                self._from.conditions.append(normal_form(scalar.condition(node)))
+                self._from.conditions.append(found_by_keys(normal_form(scalar.condition(node))))
 
     def bind_groups(self) -> None:
         """GROUP BY: its expressions, each once, in reading order; and the parts of a window that is a group."""
@@ -411,8 +412,7 @@ class SelectBinder:
             self._source.refuse("GROUP BY two windows", self._select.args["group"], "write a query for each of them")
         for start in starts:
             name_parts(start, self._scope, self._aggregation.keep)
-            timed = normal_form(call("not", call("is_null", start.arguments[0])))
-            self._where = conjunction(self._where, timed)
+            self._where = conjunction(self._where, normal_form(call("not", call("is_null", start.arguments[0]))))
 
     def _plain_items(self, scalar: ScalarBinder, aliases: SelectAliases) -> Groups:
         """GROUP BY ALL: the items of the select list that have no aggregate and are no constants."""

@@ -6,10 +6,10 @@ import datetime as dt
 from decimal import Decimal
 
 from workbench.sql.algebra.coercion import empty_array
-from workbench.sql.algebra.expressions import Call, Constant, Expression, Value
+from workbench.sql.algebra.expressions import Call, Constant, Expression, Value, sources
 from workbench.sql.algebra.types import STRING, DataType, Kind
 from workbench.sql.functions.calls import call
-from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet
+from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet, conjunction, or_pred, pred_set
 from workbench.sql.predicates.normal_form import normal_form
 
 
@@ -23,6 +23,34 @@ def equal(left: Expression, right: Expression) -> PredSet:
     return normal_form(
         call("and", same_nulls, call("=", call("coalesce", left, filler), call("coalesce", right, filler)))
     )
+
+
+def found_by_keys(predicates: PredSet) -> PredSet:
+    """The same predicates, in which each equality of two inputs for which NULL is equal to NULL is one by ``equal``.
+
+    It may be written ``a <=> b``, and ``a = b OR (a IS NULL AND b IS NULL)``: then it is two predicates, ``a = b OR a
+    IS NULL`` and ``a = b OR b IS NULL``.
+    """
+    found, kept = list[PredSet](), set(predicates)
+    for predicate in predicates:
+        sides, parts = _null_safe(predicate)
+        inputs = [sources(side) for side in sides]
+        if sides and kept.issuperset(parts) and list(map(len, inputs)) == [1, 1] and inputs[0] != inputs[1]:
+            found.append(equal(*sides))
+            kept.difference_update(parts)
+    return conjunction(pred_set(kept), *found) if found else predicates
+
+
+def _null_safe(predicate: ORPred) -> tuple[tuple[Expression, Expression] | tuple[()], list[ORPred]]:
+    """The sides of an equality that a predicate may be a part of, and the predicates that it is."""
+    match sorted(predicate.literals, key=lambda literal: literal.operator is Operator.IS_NULL):
+        case [Literal(Call("<=>", (left, right)), Operator.HOLDS)]:
+            return (left, right), [predicate]
+        case [Literal(left, Operator.EQ, right) as same, Literal(null, Operator.IS_NULL)] if null in (left, right):
+            other = right if null == left else left
+            if other is not None:
+                return (null, other), [or_pred([same, Literal(side, Operator.IS_NULL)]) for side in (null, other)]
+    return (), []
 
 
 def equal_sides(predicates: PredSet) -> dict[tuple[Expression, Expression], list[ORPred]]:

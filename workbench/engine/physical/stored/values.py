@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from workbench.engine.physical.stored.calls import CALLED, StoredCall, column_names
 from workbench.engine.physical.stored.kernels.table import evaluate, has_kernels
+from workbench.errors import WorkbenchError
 from workbench.sql.algebra.expressions import Call, Column, Expression, digest, identity
 from workbench.sql.functions.calls import FUNCTIONS
 
@@ -78,3 +79,13 @@ def with_call_columns(expression: Expression) -> tuple[Expression, tuple[StoredC
 def computed_value(expression: Expression) -> Computed | None:
     """``stored_value`` of an expression that calls no function of the analyst."""
     return Computed(expression) if has_kernels(expression) else None
+
+
+def sampled_values(expression: Expression, rows: pa.RecordBatch) -> pa.Array | None:
+    """The value of each row; ``None`` where Spark or an analyst's function must give it, or where a row has none."""
+    if not has_kernels(expression):
+        return None
+    try:
+        return evaluate(expression, rows)
+    except (WorkbenchError, pa.ArrowException, ArithmeticError, ValueError):
+        return None  # these are estimates: the query itself says which row has no value
