@@ -151,7 +151,7 @@ def test_estimates_are_near_what_is_counted(condition: str, holds: Callable[[Row
 def test_what_is_not_known_has_a_fixed_guess(condition: str, expected: float) -> None:
     assert selectivity(where(condition), nothing) == pytest.approx(expected)
     empty = collect(TABLE.slice(0, 0))
-    if condition != "i = key":  # an empty column has no distinct values
+    if condition not in ("i = key", "s <=> CAST(i AS STRING)"):  # an empty column has no distinct values
         assert selectivity(where(condition), of(empty)) == pytest.approx(expected)
 
 

@@ -27,7 +27,7 @@ from workbench.network.nodes import (
     Window,
 )
 from workbench.network.sides import side_of
-from workbench.optimizer.distinct_values import computed_distinct, product
+from workbench.optimizer.distinct_values import computed_distinct, product_of_counts
 from workbench.optimizer.observed import NOTHING, Observed, grown_together
 from workbench.optimizer.selectivity import DEFAULTS, FLOOR, Statistics, compared_columns, join_rows, selectivity
 from workbench.optimizer.statistics import ColumnStatistics, CombinedValues, Evaluate, StreamStatistics
@@ -265,7 +265,7 @@ class Estimates:
             case Call():
                 if (sampled := self._sampled_distinct(root, value)) is not None:
                     return sampled
-                most = product(self.distinct(root, column) for column in columns(value))
+                most = product_of_counts(self.distinct(root, column) for column in columns(value))
                 return None if most is None else min(most, max(1.0, self.rows(Read(root))))
 
     def _distinct_of_column(self, root: NodeId, name: str) -> float | None:

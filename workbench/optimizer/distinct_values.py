@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from math import prod, sqrt
 from typing import Protocol
 
-from workbench.network.nodes import Aggregate, Analytic, Node, NodeId, Read, SetOperation
+from workbench.network.nodes import Aggregate, Analytic, Node, NodeId, Read, Recursion, SetOperation
 from workbench.sql.algebra.expressions import AggregateCall, Constant, Expression
 
 _RANKS = frozenset({"row_number", "rank", "dense_rank"})
@@ -23,7 +23,7 @@ _OF_ARGUMENT = frozenset(
 """Aggregates and analytic functions that have a value of their first argument."""
 
 
-class Counts(Protocol):
+class KnownInputs(Protocol):
     """What is known of the inputs of a node."""
 
     def rows(self, read: Read) -> float:
@@ -33,49 +33,49 @@ class Counts(Protocol):
         """How many different values an expression over a root has; ``None`` where nothing is known."""
 
 
-def computed_distinct(counts: Counts, node: Node, name: str) -> float | None:
+def computed_distinct(known: KnownInputs, node: Node, name: str) -> float | None:
     """How many different values a column that a node computes has; ``None`` where nothing is known of its inputs."""
     match node:
         case Aggregate():
             value = node.by_name[name]
             if not isinstance(value, AggregateCall):
-                return counts.distinct(node.read.root, value)
-            found = _of_function(counts, node.read, value.function, value.arguments)
-            return None if found is None else min(found, counts.rows(Read(node.id)))
+                return known.distinct(node.read.root, value)
+            found = _of_function(known, node.read, value.function, value.arguments)
+            return None if found is None else min(found, known.rows(Read(node.id)))
+        case Recursion():
+            return known.rows(Read(node.id))
         case SetOperation():
             at = [column.name for column in node.columns].index(name)
-            return _of_branches(counts, node, at)
+            return _of_branches(known, node, at)
         case Analytic():
             function = node.by_name[name]
             if function.function in _RANKS:
-                partitions = product(counts.distinct(node.read.root, value) for value in node.over.partition)
-                return None if partitions is None else max(1.0, counts.rows(node.read) / partitions)
-            return _of_function(counts, node.read, function.function, function.arguments)
+                partitions = product_of_counts(known.distinct(node.read.root, value) for value in node.over.partition)
+                return None if partitions is None else max(1.0, known.rows(node.read) / partitions)
+            return _of_function(known, node.read, function.function, function.arguments)
         case _:
-            return counts.rows(Read(node.id))
+            return known.rows(Read(node.id))
 
 
-def product(numbers: Iterable[float | None]) -> float | None:
+def product_of_counts(numbers: Iterable[float | None]) -> float | None:
     """The product of counts, each at least 1; ``None`` where one is not known."""
-    known = list(numbers)
-    return None if None in known else prod(max(1.0, number) for number in known if number is not None)
+    counts = list(numbers)
+    return None if None in counts else prod(max(1.0, number) for number in counts if number is not None)
 
 
-def _of_function(counts: Counts, read: Read, function: str, arguments: tuple[Expression, ...]) -> float | None:
-    rows = counts.rows(read)
+def _of_function(known: KnownInputs, read: Read, function: str, arguments: tuple[Expression, ...]) -> float | None:
+    rows = known.rows(read)
     if function.startswith("count"):
         return max(1.0, sqrt(2 * rows))
     if function in _OF_ARGUMENT and arguments:
-        return counts.distinct(read.root, arguments[0])
+        return known.distinct(read.root, arguments[0])
     return rows
 
 
-def _of_branches(counts: Counts, node: SetOperation, at: int) -> float | None:
+def _of_branches(known: KnownInputs, node: SetOperation, at: int) -> float | None:
     """Of branches that bring constants each one, and of the others the most: they mostly are of the same values."""
     values = [(branch.read.root, branch.values[at]) for branch in node.branches]
     constants = {value for _, value in values if isinstance(value, Constant)}
-    others = [counts.distinct(root, value) for root, value in values if not isinstance(value, Constant)]
-    known = [number for number in others if number is not None]
-    if len(known) < len(others):
-        return None
-    return max([0.0, *known]) + len(constants)
+    others = [known.distinct(root, value) for root, value in values if not isinstance(value, Constant)]
+    counts = [number for number in others if number is not None]
+    return None if len(counts) < len(others) else max([0.0, *counts]) + len(constants)

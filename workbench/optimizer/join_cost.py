@@ -13,8 +13,7 @@ from workbench.network.network import Network, roots_read
 from workbench.network.nodes import Join, NodeId, Source
 from workbench.optimizer.band_selectivity import within_bands
 from workbench.optimizer.cardinality import Estimates, is_key
-from workbench.optimizer.statistics import ColumnStatistics
-from workbench.sql.algebra.expressions import Column, calls
+from workbench.sql.algebra.expressions import calls
 from workbench.sql.functions.arrays.arrays import HAS_PLACE
 from workbench.sql.predicates.cnf import ORPred, pred_set, predicate_sources
 
@@ -48,11 +47,7 @@ def costliest_new_join(estimates: Estimates, before: Network, after: Network) ->
 def _pairs(estimates: Estimates, join: Join) -> float:
     """The pairs that its access path finds: with equal keys, within bounds of an order, of rows and places, or all."""
     predicates = join.predicates
-
-    def column(found: Column) -> ColumnStatistics | None:
-        return estimates.column(join.roots[found.source], found.name)
-
-    between = within_bands(predicates, column)
+    between = within_bands(predicates, estimates.of_inputs(join.roots))
     if any(is_key(predicate) for predicate in predicates):
         return estimates.examined(join.roots, predicates) * between
     others = pred_set(p for p in predicates if len(predicate_sources(p)) < 2 or _is_of_places(p) or _is_either_key(p))

@@ -96,7 +96,7 @@ def factors(predicates: PredSet, columns: Statistics) -> list[float]:
         if column and (statistics := _described(columns, column)):
             known[column] = statistics
             tests.setdefault(column, []).append(p)
-        elif len(p.literals) > 1 or not compared_values(p.literals[0]):
+        elif len(p.literals) > 1 or not equal_values(p.literals[0]):
             others.append(p)
     return [
         *(_of_column(known[column], tests_of_it) for column, tests_of_it in tests.items()),
@@ -161,14 +161,14 @@ def _described(columns: Statistics, column: Column) -> ColumnStatistics | None:
 
 def compared_columns(literal: Literal) -> tuple[Column, Column] | tuple[()]:
     """The two columns a literal says to be equal; none where it says something else."""
-    match compared_values(literal):
+    match equal_values(literal):
         case (Column() as left, Column() as right):
             return left, right
         case _:
             return ()
 
 
-def compared_values(literal: Literal) -> tuple[Expression, Expression] | tuple[()]:
+def equal_values(literal: Literal) -> tuple[Expression, Expression] | tuple[()]:
     """The two values a literal says to be equal, each a column or computed from columns of one input.
 
     Nothing where it says something else, or where one of the values is a constant. Of ``a.n - b.n = 1`` the terms are
@@ -235,7 +235,7 @@ def _of_equalities(literals: Sequence[Literal], columns: Statistics) -> Iterator
     for x in literals:
         if x.operator is Operator.EQ and isinstance(x.right, Constant) and (column := _column(x.left)):
             _unite(classes, column, x.right)
-    pairs = [(_of_pair(*pair, columns), pair) for x in literals if (pair := compared_values(x))]
+    pairs = [(_of_pair(*pair, columns), pair) for x in literals if (pair := equal_values(x))]
     for fraction, pair in sorted(pairs, key=lambda p: (-p[0], *map(text, p[1]))):
         if _unite(classes, *pair):
             yield fraction
@@ -262,7 +262,7 @@ def _of_literal(literal: Literal, columns: Statistics) -> float:
     column = _tested_column(alone)
     if column and (statistics := _described(columns, column)):
         return _of_column(statistics, [alone])
-    if pair := compared_values(literal):
+    if pair := equal_values(literal):
         return _of_pair(*pair, columns)
     return _of_condition(literal.left) if literal.operator is Operator.HOLDS else DEFAULTS[literal.operator]
 
