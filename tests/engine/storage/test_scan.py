@@ -40,3 +40,14 @@ def test_every_changed_row_comes_once_for_each_grouping_with_the_bits_of_its_rea
         if row["_bits0"] & mask == mask
     ]
     assert got == wanted and all(own.schema == scan.output for own in read)
+
+
+def test_rows_of_the_only_reader_come_without_lineage() -> None:
+    """Those with all of its bits; the grouping of another, that has left, has no rows."""
+    batch = pa.RecordBatch.from_pylist(rows(Random(8), 30), LAYOUT.arrow)
+    scan = LineageScan(Scan.of(LAYOUT, ["id"], [], None), ((), ((9, (0, 1)),)), ())
+    none, read = scan.select(batch.select(scan.input.names))
+    assert none.num_rows == 0 and read.schema == none.schema == scan.output
+    assert "_bits0" in scan.input.names and "_bits0" not in scan.output.names
+    assert read.column("id").to_pylist() == [row["id"] for row in batch.to_pylist() if row["_bits0"] == 3]
+    assert set(read.column(GROUPING_SET).to_pylist()) == {1}

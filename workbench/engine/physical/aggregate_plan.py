@@ -107,7 +107,9 @@ class GroupedPlan:
 
     @cached_property
     def words(self) -> tuple[int, ...]:
-        """The words of lineage in which the nodes that are read have their bits."""
+        """The words of lineage that say who reads a row; none of the rows of the only member, which reads all."""
+        if self.only_member is not None:
+            return ()
         return tuple(
             sorted({bit // WORD_BITS for branch in self.branches for _, bits in branch.readers for bit in bits})
         )
@@ -162,6 +164,11 @@ class GroupedPlan:
     def members(self) -> tuple[int, ...]:
         """The member numbers of the fused roots."""
         return tuple(member for member, _ in self.branches[0].readers)
+
+    @cached_property
+    def only_member(self) -> int | None:
+        """The number of the only fused root, where there is one."""
+        return self.members[0] if len(self.members) == 1 else None
 
     def read_by(self, readers: Iterable[Readers]) -> GroupedPlan:
         """The plan for fused roots; ``readers``: those of each branch."""

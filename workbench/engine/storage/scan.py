@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -172,7 +172,7 @@ class LineageScan:
     Attributes:
         rows: what is read; of all nodes (its ``bit`` is ``None``).
         readers: for each grouping its readers.
-        words: the words of lineage that the rows come with.
+        words: the words of lineage that the rows come with; none where one operator alone reads them.
     """
 
     rows: Scan
@@ -182,12 +182,13 @@ class LineageScan:
     @cached_property
     def input(self) -> pa.Schema:
         """The columns that are read from changed rows."""
-        return pa.schema([*self.rows.input, *self._word_fields])
+        read = (bit // WORD_BITS for readers in self.readers for _, bits in readers for bit in bits)
+        return pa.schema([*self.rows.input, *_word_fields([*self.words, *read])])
 
     @cached_property
     def output(self) -> pa.Schema:
         """The columns of the rows that come."""
-        return pa.schema([*self.rows.output, *self._word_fields, pa.field(GROUPING_SET, pa.int64())])
+        return pa.schema([*self.rows.output, *_word_fields(self.words), pa.field(GROUPING_SET, pa.int64())])
 
     @property
     def ddl(self) -> str:
@@ -197,11 +198,12 @@ class LineageScan:
 
     def select(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """The rows that have readers, with the columns of ``output``."""
-        lineage = np.stack([word_values(batch, word) for word in self.words], axis=1)
+        none = np.empty((batch.num_rows, 0), dtype=np.uint64)
+        lineage = np.stack([word_values(batch, word) for word in self.words], axis=1) if self.words else none
         rows = batch.select(self.rows.output.names)
         for number, (readers, read_bits) in enumerate(zip(self.readers, self._read_bits, strict=True)):
             own = lineage & read_bits
-            read = self._read(own, readers)
+            read = self._read(own, readers) if self.words else _read_alone(batch, readers)
             chosen = rows if read.all() else rows.filter(pa.array(read))
             sets = pa.array(np.full(chosen.num_rows, number))
             yield pa.RecordBatch.from_arrays([*chosen.columns, *word_arrays(own[read]), sets], schema=self.output)
@@ -209,8 +211,9 @@ class LineageScan:
     @cached_property
     def _read_bits(self) -> list[Bits]:
         """For each grouping the bits of all nodes that are read, in the words of lineage."""
-        words, most = list(self.words), max(self.words) + 1
-        return [mask([bit for _, bits in readers for bit in bits], most)[words] for readers in self.readers]
+        words, most = list(self.words), max(self.words, default=-1) + 1
+        read = [[bit for _, bits in readers for bit in bits if words] for readers in self.readers]
+        return [mask(bits, most)[words] for bits in read]
 
     def _read(self, own: Bits, readers: Readers) -> Mask:
         """Which rows have readers, by the bits of what is read."""
@@ -219,6 +222,11 @@ class LineageScan:
         lineages, which, _ = patterns(own)
         return np.asarray(read_by(lineages, self.words, readers).any(axis=1))[which]
 
-    @property
-    def _word_fields(self) -> list[pa.Field]:
-        return [pa.field(word_column(word), pa.int64()) for word in self.words]
+
+def _read_alone(batch: pa.RecordBatch, readers: Readers) -> Mask:
+    """Which rows the only operator reads; of groupings that are not its own none."""
+    return rows_with_bits(batch, readers[0][1]) if readers else np.zeros(batch.num_rows, dtype=bool)
+
+
+def _word_fields(words: Iterable[int]) -> list[pa.Field]:
+    return [pa.field(word_column(word), pa.int64()) for word in dict.fromkeys(words)]

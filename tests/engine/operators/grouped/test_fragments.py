@@ -17,7 +17,7 @@ from workbench.engine.operators.grouped.statistics import cast_or_null
 from workbench.engine.physical import value_statistics
 from workbench.engine.physical.accumulators import Addend, Adds, StatePart
 from workbench.engine.storage.grouping import group_rows, not_distinct
-from workbench.engine.storage.layout import BRANCH, GROUPING_SET, MEMBER, Layout
+from workbench.engine.storage.layout import BATCH, BRANCH, GROUPING_SET, MEMBER, WEIGHT, Layout
 from workbench.engine.storage.lineage import word_column
 from workbench.engine.storage.reduction import Cells, Combine
 from workbench.limits import Limits
@@ -118,23 +118,21 @@ def test_a_sum_that_does_not_fit_its_type_is_null() -> None:
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_fragments_of_one_piece_are_those_of_their_reader(seed: int) -> None:
-    """A batch for groups and one for values, or two pieces of groups; one lineage or several, one reader or several."""
+def test_fragments_of_the_only_member_are_rows_of_its_state(seed: int) -> None:
+    """A batch for groups and one for values, or two pieces of groups: these are merged, those are as they are."""
     random = Random(seed)
     layout = Layout({MEMBER: INTEGER, "g": INTEGER, VALUE: INTEGER, "n": INTEGER})
-    parts, readers = (StatePart("n", INTEGER, Addend(Adds.WEIGHT)),), ((((1, (0,)), (2, (1,))),),)
-    fragments = Fragments(("g", VALUE), parts, readers, (0,), layout)
-    lineages = random.choice([[0], [1], [2], [3], [1, 2], [1, 3]])
-    batches = []
+    parts = (StatePart("n", INTEGER, Addend(Adds.WEIGHT)),)
+    fragments = Fragments(("g", VALUE), parts, ((((7, (0,)),),),), (), layout)
+    batches, expected = [], defaultdict[tuple[int | None, int], int](int)
     for values in random.choice([[0], [0, 1], [0, 0]]):
-        keys = [(group, lineage) for group in (None, *range(5)) for lineage in lineages]
-        own = random.sample(keys, random.randint(0, len(keys)))
-        columns = {"g": pa.array([group for group, _ in own], pa.int64())}
-        columns |= {name: pa.array([0] * len(own), pa.int64()) for name in (GROUPING_SET, BRANCH)}
-        columns |= {VALUE: pa.array([values] * len(own), pa.int64())}
-        columns |= {word_column(0): pa.array([lineage for _, lineage in own], pa.int64())}
-        columns |= {"n": pa.array([random.randint(-2, 3) for _ in own], pa.int64())}
-        batches.append(pa.RecordBatch.from_pydict(columns))
-    merged, as_they_are = (fragments.dirty_groups(batches, of_pieces) for of_pieces in (False, True))
-    assert as_they_are.schema == merged.schema
-    assert sorted(map(repr, as_they_are.to_pylist())) == sorted(map(repr, merged.to_pylist()))
+        rows = [(group, random.randint(-2, 3)) for group in (None, *range(5)) if random.random() < 0.6]
+        own = [{MEMBER: 7, "g": group, VALUE: values, "n": n, BATCH: 0, WEIGHT: 1} for group, n in rows]
+        batches.append(pa.RecordBatch.from_pylist(own, layout.arrow))
+        for group, n in rows:
+            expected[group, values] += n
+    for of_pieces in (False, True):
+        dirty = fragments.dirty_groups(batches, of_pieces)
+        assert dirty.schema == layout.arrow and dirty.num_rows == len(expected)
+        assert {(row["g"], row[VALUE]): row["n"] for row in dirty.to_pylist()} == expected
+        assert all((row[MEMBER], row[WEIGHT]) == (7, 1) for row in dirty.to_pylist())

@@ -38,7 +38,7 @@ from workbench.engine.spark.arrow_tasks import ArrowBatches, map_rows
 from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.frames import change_frame
 from workbench.engine.storage.job_input import InputRows, JobInput
-from workbench.engine.storage.layout import GROUPING_SET, Layout
+from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.scan import FusedScan, LineageScan, Scan
 
 
@@ -152,7 +152,7 @@ class _Aggregate:
         if self.tasks == 1 or not grouped.groups:
             return found.coalesce(1)
         # The rows of each task are combined by now: few fragments are sent.
-        return found.repartition(self.tasks, GROUPING_SET, *(f"`{name}`" for name in grouped.groups))
+        return found.repartition(self.tasks, *(f"`{name}`" for name in stored.keys))
 
     def _evaluated(self, job_input: JobInput, at: int, scan: LineageScan) -> DataFrame:
         """The fragments of the change of a branch where Spark evaluates some operands."""

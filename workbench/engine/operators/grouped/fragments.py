@@ -41,7 +41,7 @@ class Fragments:
         groups: names of the columns of a group, or of a value in it.
         parts: columns of the statistics' parts.
         readers: for each grouping and each branch the members that group so, and the bits of the nodes they read.
-        words: the words of lineage that fragments have.
+        words: the words of lineage that fragments have; none where they are rows of the state, of the only member.
         layout: of the dirty groups.
         limits: of what is merged together.
     """
@@ -66,17 +66,16 @@ class Fragments:
 
         Args:
             batches: all fragments of these groups.
-            of_pieces: whether the fragments of a batch differ in their groups or lineage, as those of one piece do.
+            of_pieces: whether the fragments of a batch differ in their groups, as those of one piece do.
 
         Returns:
             Columns of ``layout``; the batch is 0 and the weight 1.
         """
         filled = [batch for batch in batches if batch.num_rows]
         together = _one_batch(filled)
-        if of_pieces and together is not None and self._differ(filled):
-            dirty = self._of_one_lineage(together)
-            if dirty is not None:
-                return dirty
+        if together is not None and not self.words:
+            differ = of_pieces and self._differ(filled)
+            return together if differ else merge_groups(together, self.key_columns, self.parts)
         pieces = [] if together is None else [[*self._of_grouping(n, together)] for n in range(len(self.readers))]
         dirty = _one_batch([piece for own in pieces for piece in own if piece.num_rows])
         if dirty is None:
@@ -91,28 +90,9 @@ class Fragments:
         return (MEMBER, *self.groups)
 
     def _differ(self, batches: Sequence[pa.RecordBatch]) -> bool:
-        """Whether batches, of one piece each, are of one piece of one grouping and branch: of its groups and values."""
-        marks = (GROUPING_SET, BRANCH, *(name for name in self.groups if name == VALUES))
-        own = [tuple(batch.column(mark)[0].as_py() for mark in marks) for batch in batches]
-        return len({*own}) == len(own) and len({of[:2] for of in own}) == 1
-
-    def _of_one_lineage(self, fragments: pa.RecordBatch) -> pa.RecordBatch | None:
-        """The rows of the only member that reads fragments, which differ in their groups or lineage.
-
-        ``None`` where there are several lineages or members; else nothing is left to be merged.
-        """
-        lineage = np.stack([word_values(fragments, word) for word in self.words], axis=1)
-        if (lineage != lineage[0]).any():
-            return None
-        number, branch = (fragments.column(mark)[0].as_py() for mark in (GROUPING_SET, BRANCH))
-        readers = self.readers[number][branch]
-        own = read_by(lineage[:1], self.words, readers)[0]
-        members = [member for (member, _), read in zip(readers, own, strict=True) if read]
-        if len(members) != 1:
-            return None
-        columns = {MEMBER: pa.array(np.full(fragments.num_rows, members[0], dtype=np.int64))}
-        columns |= {name: fragments.column(name) for name in (*self.groups, *(part.name for part in self.parts))}
-        return conform(_with_marks(columns, fragments.num_rows), self.layout.arrow)
+        """Whether batches of one piece each are of other groups or values than the others: one is for each kind."""
+        kinds = {batch.column(VALUES)[0].as_py() for batch in batches} if VALUES in self.groups else {None}
+        return len(kinds) == len(batches)
 
     def _of_grouping(self, number: int, fragments: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """The rows of the members that group alike."""

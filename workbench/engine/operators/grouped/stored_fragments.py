@@ -32,13 +32,12 @@ from workbench.engine.physical.stored.unscaled import fits_64_bits
 from workbench.engine.physical.value_statistics import VALUES, CountedValues
 from workbench.engine.storage.grouping import group_rows, with_equal_bits
 from workbench.engine.storage.job_input import TaskInput
-from workbench.engine.storage.layout import BRANCH, GROUPING_SET, WEIGHT, Layout, conform
+from workbench.engine.storage.layout import BATCH, BRANCH, GROUPING_SET, MEMBER, WEIGHT, Layout, conform, only
 from workbench.engine.storage.lineage import word_column
 from workbench.engine.storage.reduction import Cells
 from workbench.engine.storage.scan import LineageScan
 from workbench.engine.storage.segments import read_share, shares
 from workbench.limits import LIMITS, Limits
-from workbench.network.nodes import Columns
 from workbench.sql.algebra.types import INTEGER, DataType
 
 _WEIGHT_DIGITS, _PRODUCT_DIGITS = 19, 38
@@ -97,7 +96,9 @@ class StoredFragments:
         """
         rows = self.with_calls(rows, branch)
         keys = {word: rows.column(word) for word in map(word_column, self.plan.words)}
-        marks = {GROUPING_SET: number, BRANCH: branch}
+        member, marks = self.plan.only_member, {GROUPING_SET: number, BRANCH: branch}
+        if member is not None:
+            marks = {MEMBER: member, BATCH: 0, WEIGHT: 1}
         with texts_read_once():
             fragments = [conform(each, self._schema) for each in self.combined(rows, keys, marks, branch, number)]
         yield from fragments
@@ -128,7 +129,7 @@ class StoredFragments:
         }
         of_groups = {VALUES: 0} if self.plan.counted else {}
         parts = {part: _added(part, rows, branch, values) for part in self.plan.parts}
-        yield self._combined(keys, {**marks, **of_groups}, parts)
+        yield self._combined(rows.num_rows, keys, {**marks, **of_groups}, parts)
         for of in self.plan.counted:
             yield self._of_values(of, values(of.value), rows, keys, marks)
 
@@ -145,19 +146,19 @@ class StoredFragments:
         own = {name: column.filter(known) for name, column in keys.items()}
         own[of.column] = with_equal_bits(values.filter(known))
         counts = {part: rows.column(WEIGHT).filter(known) for part in self.plan.parts if part.name == LIVE}
-        return self._combined(own, {**marks, VALUES: of.number}, counts)
+        return self._combined(len(own[of.column]), own, {**marks, VALUES: of.number}, counts)
 
     def _combined(
-        self, keys: Mapping[str, pa.Array], marks: Mapping[str, int], parts: Mapping[StatePart, pa.Array]
+        self, rows: int, keys: Mapping[str, pa.Array], marks: Mapping[str, int], parts: Mapping[StatePart, pa.Array]
     ) -> pa.RecordBatch:
         """Rows with equal keys as one fragment each.
 
         Args:
+            rows: how many there are.
             keys: columns of the rows.
             marks: columns that are the same in all of them.
             parts: what each row adds.
         """
-        rows = len(next(iter(keys.values())))
         order, starts = group_rows([*keys.values()], rows)
         cells, at, first = Cells.of_one_reader(starts, rows), pa.array(order), pa.array(order[starts])
         columns = {name: column.take(first) for name, column in keys.items()}
@@ -169,17 +170,26 @@ class StoredFragments:
     @property
     def ddl(self) -> str:
         """The columns of fragments, in Spark's DDL."""
-        return Layout(self._columns).ddl([*self._columns])
+        return self._layout.ddl(self._schema.names)
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns by which fragments of a group come together."""
+        return [GROUPING_SET if self.plan.only_member is None else MEMBER, *self.plan.groups]
 
     @cached_property
     def _schema(self) -> pa.Schema:
-        return pa.schema([(name, to_arrow(type_)) for name, type_ in self._columns.items()])
+        every = self._layout.arrow
+        return every if self.plan.only_member is not None else only(every, [*self._layout.columns])
 
-    @property
-    def _columns(self) -> Columns:
+    @cached_property
+    def _layout(self) -> Layout:
+        """Those of the only member are rows of the state; others are told by their marks who reads them."""
+        if self.plan.only_member is not None:
+            return self.plan.state_layout
         marks = [*map(word_column, self.plan.words), GROUPING_SET, BRANCH]
         parts = {part.name: part.type for part in self.plan.parts}
-        return {**dict.fromkeys(marks, INTEGER), **self.plan.groups, **self.plan.value_keys, **parts}
+        return Layout({**dict.fromkeys(marks, INTEGER), **self.plan.groups, **self.plan.value_keys, **parts})
 
 
 def pieces(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[list[pa.RecordBatch]]:
