@@ -114,8 +114,9 @@ class IncrementalStep:
         """Check that a change takes back emitted rows only: the rows that it leaves must be a bag."""
 
         def rows(name: str) -> TaskInput:
-            change = InputRows(deltas[name][0].segments, trees[name].relation.segments)
-            return TaskInput(self.batch, (change,), limits=self.runner.limits)
+            runs = (InputRows((), run) for run in trees[name].relation.runs)
+            change = InputRows(deltas[name][0].segments)
+            return TaskInput(self.batch, (change, *runs), limits=self.runner.limits)
 
         def unknown_rows(name: str) -> int:
             with self._translated(name):

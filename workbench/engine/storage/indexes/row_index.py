@@ -1,11 +1,14 @@
 """How often a row is there: the rows of a segment by the hash of all their columns, with sums of their weights.
 
 An index of a segment has the hashes of its rows in order and, with each, the sum of the weights so far. So how often
-the rows of a hash are there is a difference of two entries in each segment, also where rows were taken back.
+the rows of a hash are there is a difference of two entries in each segment, also where rows were taken back. Runs are
+looked at from the newest back, and for each row only until it is found: what older runs come to was a bag, too, which
+has no row less than 0 times. Most rows that are taken back came lately, and older runs need no index.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +25,8 @@ from workbench.engine.storage.segments import Run, Segment, open_segment
 class UnknownRows:
     """The work of a task that looks for its part of the rows that a change takes back and that are not there.
 
+    Its first input is the change, and each of the others has a run of the rows before.
+
     Attributes:
         columns: of the rows.
     """
@@ -30,17 +35,19 @@ class UnknownRows:
 
     def __call__(self, task: TaskInput) -> int:
         """How many it has found."""
-        (rows,) = task.inputs
-        return taken_back_unknown(rows.before, rows.change, self.columns, task.task, task.tasks)
+        rows, *runs = task.inputs
+        return taken_back_unknown([run.before for run in runs], rows.change, self.columns, task.task, task.tasks)
 
 
-def taken_back_unknown(stored: Run, change: Run, columns: tuple[str, ...], part: int = 0, parts: int = 1) -> int:
+def taken_back_unknown(
+    stored: Sequence[Run], change: Run, columns: tuple[str, ...], part: int = 0, parts: int = 1
+) -> int:
     """How many rows a change takes back that are not there: 0 where the rows after it are a bag.
 
     Rows of one hash count as equal, so a collision may hide such a row, and never makes one up.
 
     Args:
-        stored: the segments of the rows before.
+        stored: the runs of the rows before, oldest first.
         change: the segments of the change.
         columns: of the rows.
         part, parts: of the hashes of rows that are looked at.
@@ -52,11 +59,13 @@ def taken_back_unknown(stored: Run, change: Run, columns: tuple[str, ...], part:
     weights = sum((_weights(own, through, hashes) for own, through in entries), start=np.zeros(len(hashes), np.int64))
     looked_at = (weights < 0) & (hashes % np.uint64(parts) == part)
     asked, weights = hashes[looked_at], weights[looked_at]
-    for segment in stored:
+    for run in reversed(stored):
+        for segment in run:
+            weights = weights + _weights(*_entries(segment, columns), asked)
+        asked, weights = asked[weights < 0], weights[weights < 0]
         if not len(asked):
             break
-        weights = weights + _weights(*_entries(segment, columns), asked)
-    return int(-weights[weights < 0].sum())
+    return int(-weights.sum())
 
 
 def _weights(hashes: Hashes, through: Positions, asked: Hashes) -> Positions:
