@@ -127,13 +127,13 @@ class StateUpdate:
             merged = self._merged_with_open(dirty, OpenGroups.of(self.plan, self.folder, state), written)
         else:
             lookup = KeyedLookup(self._state.key_columns, self._state, limits=self._limits)
-            merged = self._merged(dirty, lookup.pairs(dirty, state))
+            merged = self._merged(dirty, self._added_up(lookup.pairs(dirty, state), dirty.num_rows))
         return self._change(merged, values)
 
     def _merged_with_open(self, dirty: pa.RecordBatch, groups: OpenGroups, written: Run) -> MergedGroups:
         """The dirty groups with their parts, where all groups are open; they are kept as they are now."""
         found = groups.look_up(self.plan, dirty)
-        merged = self._merged(dirty, [(found.group, groups.rows, found.at)])
+        merged = self._merged(dirty, _placed(conform(groups.rows, self._parts), found.at, found.group, dirty.num_rows))
         groups.keep(self.folder, written, merged.after, found)
         return merged
 
@@ -188,32 +188,49 @@ class StateUpdate:
             dirty = dirty.set_column(dirty.schema.get_field_index(part.name), dirty.schema.field(part.name), change)
         return dirty
 
-    def _merged(self, dirty: pa.RecordBatch, stored: Iterable[GroupRows]) -> MergedGroups:
+    def _merged(self, dirty: pa.RecordBatch, before: pa.RecordBatch) -> MergedGroups:
         """The dirty groups with their parts: those before the batch, and these with their change.
 
         Args:
             dirty: the groups with the change.
-            stored: what is stored of them.
+            before: what is stored of each; NULL of those of which nothing is.
         """
-        parts = only(dirty.schema, [part.name for part in self.plan.state_parts])
-        positions, found = [np.arange(dirty.num_rows)], [conform(dirty, parts)]
+        rows, keys = dirty.num_rows, dirty.select([*self.plan.state_keys])
+        both = pa.concat_batches([before, conform(dirty, before.schema)])
+        of_each = np.arange(2 * rows).reshape(2, rows).T.reshape(-1)  # what is stored, and behind it the change
+        after = self._reduced(both.take(pa.array(of_each)), np.arange(0, 2 * rows, 2))
+        parts, keys = pa.concat_batches([after, before]), pa.concat_batches([keys, keys])
+        names = [*keys.schema.names, *parts.schema.names]
+        return MergedGroups(pa.RecordBatch.from_arrays([*keys.columns, *parts.columns], names=names), rows)
+
+    def _added_up(self, stored: Iterable[GroupRows], number: int) -> pa.RecordBatch:
+        """The stored parts of some groups; NULL of those of which nothing is stored.
+
+        Args:
+            stored: rows of theirs in each segment.
+            number: of groups.
+        """
+        owners, found = [np.zeros(0, dtype=np.int64)], [conform(pa.RecordBatch.from_pydict({}), self._parts)]
         for group, rows, at in stored:
-            positions.append(group)
-            found.append(conform(rows, parts).take(pa.array(at)))
-        group = np.concatenate(positions)
-        order = np.argsort(group, kind="stable")
-        together = pa.concat_batches(found).take(pa.array(order))
-        read = np.stack([order >= dirty.num_rows, np.ones(len(order), dtype=bool)])  # before the batch; after it
-        cells = Cells(np.searchsorted(group[order], positions[0]), read)
-        there, rows = cells.present(), dirty.num_rows
-        stored = np.cumsum(there[0])
-        # All cells of the reader before the batch come first, then those after it, one for each group.
-        place = np.concatenate([np.arange(rows) + np.count_nonzero(there[0]), stored - 1])
-        twice, place = np.tile(positions[0], 2), pa.array(place, mask=np.concatenate([~there[1], ~there[0]]))
-        both = {name: dirty.column(name).take(pa.array(twice)) for name in self.plan.state_keys}
-        for part in self.plan.state_parts:
-            both[part.name] = cells.reduce(together.column(part.name), part.combine, there).take(place)
-        return MergedGroups(pa.RecordBatch.from_pydict(both), rows)
+            owners.append(group)
+            found.append(conform(rows, self._parts).take(pa.array(at)))
+        owner, together = np.concatenate(owners), pa.concat_batches(found)
+        if (np.bincount(owner, minlength=1) > 1).any():
+            order = np.argsort(owner, kind="stable")
+            starts = np.flatnonzero(np.diff(owner[order], prepend=-1))
+            owner, together = owner[order][starts], self._reduced(together.take(pa.array(order)), starts)
+        return _placed(together, np.arange(len(owner)), owner, number)
+
+    def _reduced(self, rows: pa.RecordBatch, starts: Positions) -> pa.RecordBatch:
+        """The parts of groups, of rows that stand group by group."""
+        cells = Cells.of_one_reader(starts, rows.num_rows)
+        reduced = [cells.reduce(rows.column(part.name), part.combine, cells.every) for part in self.plan.state_parts]
+        return pa.RecordBatch.from_arrays(reduced, schema=rows.schema)
+
+    @cached_property
+    def _parts(self) -> pa.Schema:
+        """Of the parts of groups."""
+        return only(self.plan.state_layout.arrow, [part.name for part in self.plan.state_parts])
 
     def _after(
         self,
@@ -245,35 +262,27 @@ class StateUpdate:
         groups, schema, number = merged.after, self._schema, merged.number
         types = [schema.field(name).type for name in self._values]
         if self.stored is None or merged.parts.num_rows == number:
-            there = copies(self.plan, groups)
-            return self._rows(groups, self._after(groups, changed, types, None), np.flatnonzero(there), there, schema)
+            return self._rows(groups, self._after(groups, changed, types, None), copies(self.plan, groups))
         if self.plan.from_values:
             # The value of such a statistic after the batch follows from the one before, which is looked up.
             before, present = self._emitted(groups, self.stored.rows, self._looked_up(1))
             after, there = self._after(groups, changed, types, before), copies(self.plan, groups)
+            values = pa.concat_batches([after, conform(before, after.schema)])
         else:
             values, times = self._after(merged.parts, None, types, None), copies(self.plan, merged.parts)
-            after, before = values.slice(0, number), values.slice(number)
             there, present = times[:number], times[number:]
-        equal = np.ones(groups.num_rows, dtype=bool)
-        for name in self._values:
-            equal &= not_distinct(after.column(name), before.column(name))
-        entering = np.where(equal, there - present, there)
-        leaving = np.where(equal, 0, -present)
-        parts = [(after, entering), (before, leaving)]
-        return pa.concat_batches(
-            [self._rows(groups, values, np.flatnonzero(weights), weights, schema) for values, weights in parts]
-        )
+        equal = np.ones(number, dtype=bool)
+        for column in values.columns:
+            equal &= not_distinct(column.slice(0, number), column.slice(number))
+        weights = np.concatenate([np.where(equal, there - present, there), np.where(equal, 0, -present)])
+        return self._rows(merged.parts, values, weights)
 
-    def _rows(
-        self, groups: pa.RecordBatch, values: pa.RecordBatch, chosen: Positions, weights: Positions, schema: pa.Schema
-    ) -> pa.RecordBatch:
-        """The rows of some of the groups, by position."""
-        at = pa.array(chosen)
-        columns = {name: groups.column(name).take(at) for name in self.produced if name in self.plan.keys}
-        columns |= {name: values.column(name).take(at) for name in self._values}
-        columns[WEIGHT] = pa.array(weights[chosen])
-        return conform(pa.RecordBatch.from_pydict(columns), schema)
+    def _rows(self, groups: pa.RecordBatch, values: pa.RecordBatch, weights: Positions) -> pa.RecordBatch:
+        """The rows of groups whose weight is not 0."""
+        at = np.flatnonzero(weights)
+        columns = [(groups if name in self.plan.keys else values).column(name) for name in self.produced]
+        rows = pa.RecordBatch.from_arrays(columns, names=[*self.produced]).take(pa.array(at))
+        return conform(rows.append_column(WEIGHT, pa.array(weights[at])), self._schema)
 
     def _emitted(self, groups: pa.RecordBatch, scan: Scan, stored: Run) -> tuple[pa.RecordBatch, Positions]:
         """The operator's rows of some groups as they are stored.
@@ -297,3 +306,17 @@ class StateUpdate:
         position[owner] = np.arange(len(owner))
         weights[owner] = 1
         return pa.concat_batches(entered).take(pa.array(position, mask=position < 0)), weights
+
+
+def _placed(rows: pa.RecordBatch, at: Positions, place: Positions, number: int) -> pa.RecordBatch:
+    """Some rows, by position, at other places; NULL at those of which no row is.
+
+    Args:
+        rows: all of them.
+        at: the positions of some.
+        place: where each of these is to be.
+        number: of places.
+    """
+    found = np.full(number, -1, dtype=np.int64)
+    found[place] = at
+    return rows.take(pa.array(found, mask=found < 0))
