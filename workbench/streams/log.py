@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,6 @@ from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from workbench.arrow.types import to_column_type, to_field, type_of_field
@@ -38,6 +38,7 @@ from workbench.streams.files.json_values import MORE, MORE_FIELD
 from workbench.streams.guessing import Guess
 from workbench.streams.lateness import Lateness
 from workbench.streams.nan_values import nan_as_null
+from workbench.streams.row_groups import read_rows
 from workbench.streams.source import QuarantinedRow
 from workbench.streams.tail import TAIL, Tail, WaitingRecord
 from workbench.streams.transactions import Transactions, last_begin
@@ -306,16 +307,9 @@ class StreamLog:
         damaged = f"stream {self.name}: its stored rows cannot be read from {file.path}"
         hint = "restore the session's folder, or add the stream again"
         try:
-            with pq.ParquetFile(present(str(file.path))) as parquet:
-                size = max(1, parquet.metadata.row_group(0).num_rows)  # all but a file's last one are as large
-                first = start // size
-                groups = list(range(first, -(-stop // size)))
-                there = _there(columns, parquet.schema_arrow)
-                table = parquet.read_row_groups(groups, columns=there, use_threads=False)
-            wanted = _of_columns(self.schema, there)
-            rows = self._as_now(table.slice(start - first * size, stop - start)).cast(
-                wanted.append(MORE_FIELD) if MORE in there else wanted
-            )
+            table = read_rows(present(str(file.path)), start, stop, partial(_there, columns))
+            wanted = _of_columns(self.schema, there := _there(columns, table.schema))
+            rows = self._as_now(table).cast(wanted.append(MORE_FIELD) if MORE in there else wanted)
         except (OSError, IndexError, pa.ArrowException) as error:  # IndexError: a file without rows
             raise StreamError(damaged, hint=hint) from error
         # No source brings such a time (convert), and Python has none.
