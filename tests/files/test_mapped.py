@@ -88,6 +88,15 @@ def test_what_was_just_written_is_read_from_memory_and_keeps_no_more_rows(tmp_pa
         assert kept.get_total_buffer_size() < 10_000
 
 
+def test_only_what_is_as_this_process_wrote_it_needs_no_check(tmp_path: Path) -> None:
+    path = segment(tmp_path)
+    assert MAPPED.wrote(path)
+    MAPPED.forget(path)
+    assert not MAPPED.wrote(path)
+    open_segment(path)
+    assert not MAPPED.wrote(path)
+
+
 def test_files_that_another_process_removes_are_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mapped = MappedFiles()
     paths = [segment(tmp_path, first) for first in range(20)]

@@ -44,9 +44,10 @@ LOOKING_SHARE = 0.01
 
 @dataclass
 class _Known:
-    """What is in memory of one file: the rows of it, or of parts of it."""
+    """What is in memory of one file: the rows of it, or of parts of it; of some as this process has written them."""
 
     rows: dict[str, pa.RecordBatch] = field(default_factory=dict)
+    written: set[str] = field(default_factory=set)
     bytes: int = 0
 
 
@@ -94,9 +95,14 @@ class MappedFiles:
             data: the bytes of the file.
         """
         own = rows.get_total_buffer_size() <= 2 * data.size
-        self._keep(path, rows if own else pa.ipc.open_file(data).get_batch(0), data.size)
+        self._keep(path, rows if own else pa.ipc.open_file(data).get_batch(0), data.size, written=True)
 
-    def _keep(self, path: str, rows: pa.RecordBatch, read: int) -> None:
+    def wrote(self, path: str) -> bool:
+        """Whether this process has the rows of a path as it wrote them: what the disk has cannot have damaged them."""
+        with self._lock:
+            return (known := self._mapped.get(file_of(path))) is not None and path in known.written
+
+    def _keep(self, path: str, rows: pa.RecordBatch, read: int, written: bool = False) -> None:
         """Keep the rows of a path, of which ``read`` bytes are in memory."""
         file, session = file_of(path), session_folder(path)
         most_bytes = SESSION_LIMITS.of(session).bytes_read_in_process
@@ -106,6 +112,8 @@ class MappedFiles:
                 known.bytes += read
                 self._bytes[session] += read
             known.rows[path] = rows
+            if written:
+                known.written.add(path)
             self._mapped.move_to_end(file)
             while len(self._mapped) > self._most:
                 self._drop(next(iter(self._mapped)))

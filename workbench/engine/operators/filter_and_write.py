@@ -260,8 +260,8 @@ def delta_of(answers: Sequence[Answer], here: bool = False) -> Delta:
     for answer in answers:
         if answer.too_much is not None:
             raise TooMuchWork(*answer.too_much)
-    every = [answer.counts for answer in answers], [answer.removed for answer in answers]
-    counts, removed = (tuple(map(sum, zip(*of_tasks, strict=True))) for of_tasks in every)
+    counts = _added_up([answer.counts for answer in answers])
+    removed = _added_up([answer.removed for answer in answers])
     tests = dict[str, CountedTest]()
     for label, numbers in (item for answer in answers for item in answer.tests.items()):
         tests[label] = tests.get(label, CountedTest()) + CountedTest(*numbers)
@@ -275,3 +275,8 @@ def delta_of(answers: Sequence[Answer], here: bool = False) -> Delta:
         tests,
         here,
     )
+
+
+def _added_up(counts: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """Counts of some tasks, each at its position; nearly always there is one task."""
+    return tuple(counts[0]) if len(counts) == 1 else tuple(map(sum, zip(*counts, strict=True)))

@@ -34,18 +34,13 @@ def union_job(runner: Runner, operator: OperatorInput, plan: UnionPlan) -> Job |
     """The job of the change of a UNION ALL's rows; ``None`` where nothing changes."""
     if not operator.changed_rows:
         return None
-    union, tasks = plan.union, runner.tasks(operator.changed_rows, operator.hydrated_here)
+    tasks = runner.tasks(operator.changed_rows, operator.hydrated_here)
     job_input = runner.set_input(plan, operator.batch, operator.segments)
-    scans = {}
-    for branches in branches_by_parent(union):
-        first = branches[0]
-        read = {c.name for at in branches for c in union.direct_columns(union.direct[at][1], plan.produced)}
-        rows = operator.parents[first]
-        scans[first] = Scan.of(rows.relation.layout, sorted(read), (), rows.bit)
-
-    change = UnionChange.of(union, plan.produced, runner.functions)
+    stored = tuple((rows.relation.layout, rows.bit) for rows in operator.parents)
+    scans = runner.read_once(plan, stored, lambda: _scans(operator, plan))
 
     def make() -> Job:
+        change = UnionChange.of(plan.union, plan.produced, runner.functions)
         if not any(map(operands, change.inputs.values())):
             step = partial(change.of_task, scans=scans)
             calls = bool(change.functions)
@@ -58,6 +53,17 @@ def union_job(runner: Runner, operator: OperatorInput, plan: UnionPlan) -> Job |
         return runner.frame_job(reduce(DataFrame.union, frames).coalesce(tasks), iter, change.ddl, plan)
 
     return runner.cached(plan, "rows", (tuple(scans.items()), tasks), make)
+
+
+def _scans(operator: OperatorInput, plan: UnionPlan) -> dict[int, Scan]:
+    """What is read from each parent, by the number of the first branch that reads it."""
+    union, scans = plan.union, {}
+    for branches in branches_by_parent(union):
+        first = branches[0]
+        read = {c.name for at in branches for c in union.direct_columns(union.direct[at][1], plan.produced)}
+        rows = operator.parents[first]
+        scans[first] = Scan.of(rows.relation.layout, sorted(read), (), rows.bit)
+    return scans
 
 
 def branches_by_parent(union: SetOperation) -> list[list[int]]:

@@ -34,6 +34,7 @@ from workbench.engine.storage.segments import (
     shares,
     that_may_have,
 )
+from workbench.files.mapped import MAPPED
 
 
 @dataclass(frozen=True)
@@ -86,8 +87,8 @@ class MergeRuns:
         """The rows of the task's part, and their buckets."""
         buckets = buckets_of_tasks(task.tasks)[task.task] if merge.groups else EVERY_BUCKET
         segments = that_may_have(task.inputs[0].change, buckets)
-        check_segments(segments)
         rows = [conform(open_segment(segment.path), self.layout.arrow) for segment in segments]
+        check_segments(segment for segment in segments if not MAPPED.wrote(segment.path))
         if task.tasks > 1:
             rows = [batch.filter(pa.array(_of_task(batch, merge, task))) for batch in rows]
         together = pa.concat_batches(rows or [conform(pa.RecordBatch.from_pydict({}), self.layout.arrow)])

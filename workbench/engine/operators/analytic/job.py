@@ -57,7 +57,8 @@ def analytic_job(runner: Runner, operator: OperatorInput, plan: AnalyticPlan) ->
     if not rows.changed_rows:
         return None
     limits = runner.limits
-    step = _step(operator, plan, limits)
+    stored = rows.relation.layout, rows.bit, None if operator.relation is None else operator.relation.layout
+    step = runner.read_once(plan, stored, lambda: _step(operator, plan, limits))
     kept = operator.relation.segments if operator.relation is not None and step.first is not None else ()
     job_input = runner.set_input(plan, operator.batch, [*operator.segments, InputRows((), kept)])
 
