@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -94,7 +95,7 @@ class Lookup:
         weights = _that_cancel(path, changed, rows, at, hashes[at]) if cancels else None
         return Lookup(path, changed, own, other, rows, at, ranges, weights, limits)
 
-    @property
+    @cached_property
     def key(self) -> Key:
         """The key by which the other side's rows are looked up."""
         side = 1 - self.changed

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Protocol
 from zlib import crc32
 
@@ -74,7 +74,7 @@ class Key:
     nulls: bool = False
     orders: tuple[Order, ...] = ()
 
-    @property
+    @cached_property
     def name(self) -> str:
         """Names the index among those of a segment."""
         return "\x00".join(("key", *self.columns, str(self.nulls), *(f"by {order.name}" for order in self.orders)))
