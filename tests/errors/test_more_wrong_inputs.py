@@ -41,8 +41,14 @@ WRONG = {
         "unexpected (",
         "stand before all LATERAL VIEW",
     ),
-    "SELECT * FROM Trips JOIN Ships USING (bike)": ("unknown column bike", "the right side has mmsi, sog, ts"),
-    "SELECT * FROM Ships JOIN Trips USING (ids)": ("unknown column ids", "the left side has mmsi, sog, ts"),
+    "SELECT * FROM Trips JOIN Ships USING (bike)": (
+        "unknown column bike",
+        "the right side lacks it: it has mmsi, sog, ts",
+    ),
+    "SELECT * FROM Ships JOIN Trips USING (ids)": (
+        "unknown column ids",
+        "the left side lacks it: it has mmsi, sog, ts",
+    ),
     "SELECT TIME_BUCKET_GAPFILL('hourly', ts) AS h, COUNT(*) FROM Ships GROUP BY h": (
         "a stretch of time of no constant width",
         "as in INTERVAL '15 minutes'",
@@ -113,6 +119,16 @@ def test_an_option_is_called_as_it_is_typed() -> None:
     assert "--changes upsert: a row replaces" in error_of(add, key=["a"])
     assert "--key id names the columns" in error_of(add, changes="upsert")
     assert "which column has them: --time …" in error_of(add, lateness="2 hours")
+
+
+def test_an_address_that_names_nothing() -> None:
+    with Session(InProcess()) as session:
+        session.add_stream("T", pd.DataFrame({"a": [1]}), history=1)
+        session.register("SELECT a FROM T", name="q")
+        assert "as in delta:out/fees" in error_of(session.add_sink, "q", "delta:")
+        assert "a PolledQuery follows one" in error_of(session.add_stream, "X", "sqlite:///claims.db")
+        given = {"references": ["a"]}
+        assert "references nothing that is named" in error_of(session.add_stream, "X", [{"a": 1}], **given)
 
 
 def test_a_folder_below_a_file_is_no_target(tmp_path: Path) -> None:

@@ -109,7 +109,8 @@ def _foreign_key(stream: str, own: str, target: object, columns: StreamColumns) 
     match = _TARGET.fullmatch(target) if isinstance(target, str) else None
     if match is None:
         hint = "'planes.tailnum', or of several columns 'planes(tailnum, year)'; late: 'planes.tailnum within 100 rows'"
-        raise StreamError(f"{stream}: {own} references {target!r:.60}", hint=hint)
+        what = "nothing that is named" if target is None else f"{target!r:.60}"
+        raise StreamError(f"{stream}: {own} references {what}", hint=hint)
     known = {name.lower(): name for name in columns}
     name, *keys, late = match.groups()
     if name.lower() not in known:

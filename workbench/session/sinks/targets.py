@@ -68,7 +68,7 @@ def absolute_target(given: object) -> object:
         ('/out/fees', 'kafka://host:1/t')
     """
     match given:
-        case str() if _ADDRESS.match(given):
+        case str() if _ADDRESS.match(given) or given == DELTA:
             return given
         case str() if given.startswith(DELTA):
             return f"{DELTA}{Path(given.removeprefix(DELTA)).absolute()}"
@@ -103,6 +103,6 @@ def _target_of(given: object) -> Target:
 
 def _folder(given: str | Path) -> Path:
     check_no_connection_string(str(given))
-    if "://" in str(given):
+    if not str(given).strip() or "://" in str(given):
         raise SessionError("a Delta table is in a folder of this machine", hint="as in delta:out/fees")
     return Path(given)

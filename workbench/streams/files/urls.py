@@ -133,6 +133,8 @@ def url_files(url: str) -> list[UrlFile]:
         raise EnvironmentProblem(f"{shown} cannot be read: {error}", hint=hint) from without_secrets(error)
     except ValueError as error:  # an unknown protocol
         hint = nearest(shown.partition(":")[0], _SCHEMES) or f"there are {', '.join(_SCHEMES)}, and those of fsspec"
+        if re.match("sqlite|mysql|mssql|oracle|duckdb", shown):
+            hint = "pandas.read_sql reads a query of another database once, and a PolledQuery follows one"
         raise EnvironmentProblem(f"{shown} cannot be read: {error}", hint=hint) from without_secrets(error)
     except Exception as error:  # as above
         raise _unreadable(shown, error) from without_secrets(error)

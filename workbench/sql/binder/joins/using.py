@@ -30,7 +30,8 @@ def equal_columns(name: str, node: exp.Expr, sides: tuple[BoundColumns, BoundCol
         if len(candidates) != 1 and not (candidates and source.dialect in SPARK_FAMILY):
             problem, names = "ambiguous" if candidates else "unknown", [known for known, _ in side]
             which = "right" if ends else "left"
-            hint = None if candidates else nearest(name, names) or f"the {which} side has {', '.join(names[:8])}"
+            there = nearest(name, names) or f"it has {', '.join(names[:8])}"
+            hint = None if candidates else f"the {which} side lacks it: {there}; ON compares columns of two names"
             raise source.error(f"{problem} column {node.name or name} in USING", node, hint)
         ends.append(candidates[0])  # Spark takes the first of several
     try:
