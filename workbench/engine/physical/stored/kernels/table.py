@@ -8,6 +8,7 @@ mostly, and NULL is what leaves 38 digits at the end (``decimals``).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
@@ -36,7 +37,7 @@ from workbench.engine.physical.stored.kernels.texts import TEXT_KERNELS
 from workbench.engine.physical.stored.kernels.times import DAY_KERNELS, TIME_KERNELS
 from workbench.engine.physical.stored.kernels.variances import VARIANCE_KERNELS
 from workbench.engine.storage.grouping import group_rows, numbers_of
-from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, calls, columns
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, calls, columns, walk
 from workbench.sql.algebra.types import Kind
 from workbench.sql.functions.calls import FUNCTIONS
 
@@ -79,6 +80,30 @@ def evaluate(expression: Expression, rows: pa.RecordBatch) -> pa.Array:
         >>> evaluate(length, pa.RecordBatch.from_pydict({"s": ["é", None]})).to_pylist()
         [1, None]
     """
+    return _evaluated(expression, rows, dict.fromkeys(_repeated(expression)))
+
+
+Known = dict[Expression, pa.Array | None]
+"""The values of parts that are in an expression more than once, as soon as they are known."""
+
+
+@lru_cache(maxsize=65_536)
+def _repeated(expression: Expression) -> frozenset[Expression]:
+    """The calls that an expression has more than once, which are to be evaluated once; none of a lambda's variable."""
+    times = Counter(part for part in walk(expression) if isinstance(part, Call) and part.arguments)
+    return frozenset(part for part, number in times.items() if number > 1 and "variable" not in calls(part))
+
+
+def _evaluated(expression: Expression, rows: pa.RecordBatch, known: Known) -> pa.Array:
+    """What ``evaluate`` gives, once for a part that is there more than once."""
+    if (found := known.get(expression)) is None:
+        found = _computed(expression, rows, known)
+        if expression in known:
+            known[expression] = found
+    return found
+
+
+def _computed(expression: Expression, rows: pa.RecordBatch, known: Known) -> pa.Array:
     match expression:
         case Column(name):
             return rows.column(name)
@@ -90,43 +115,43 @@ def evaluate(expression: Expression, rows: pa.RecordBatch) -> pa.Array:
     if (exact := exact_decimals(expression)) is not None:
         return exact.values(rows)
     arrow = to_arrow(expression.type)
-    if (found := _with_parts(expression, rows)) is not None:
+    if (found := _with_parts(expression, rows, known)) is not None:
         return write_stored(found, expression.type) if expression.type.is_text_when_stored else found.cast(arrow)
     kernel = kernel_of(expression)
     assert kernel is not None
-    found = kernel.compute(expression, [evaluate(argument, rows) for argument in expression.arguments])
+    found = kernel.compute(expression, [_evaluated(argument, rows, known) for argument in expression.arguments])
     return found if found.type == arrow else found.cast(arrow)
 
 
-def _value(expression: Expression, rows: pa.RecordBatch) -> pa.Array:
+def _value(expression: Expression, rows: pa.RecordBatch, known: Known) -> pa.Array:
     """The value of each row, an array, a struct, a map or bytes as that and not as a text."""
-    if isinstance(expression, Call) and (found := _with_parts(expression, rows)) is not None:
+    if isinstance(expression, Call) and (found := _with_parts(expression, rows, known)) is not None:
         return found
-    stored = evaluate(expression, rows)
+    stored = _evaluated(expression, rows, known)
     return read_stored(stored, expression.type) if expression.type.is_text_when_stored else stored
 
 
-def _with_parts(call: Call, rows: pa.RecordBatch) -> pa.Array | None:
+def _with_parts(call: Call, rows: pa.RecordBatch, known: Known) -> pa.Array | None:
     """``_value`` of a call whose kernel takes and gives such values, or of a lambda's variable; ``None`` of others."""
     if call.function == "variable":
         return rows.column(variable_name(call))
     if is_lambda_of_one(call):
         array, of_elements = call.arguments
         assert isinstance(of_elements, Call)
-        lists = _value(array, rows)
-        values = _value(of_elements.arguments[-1], rows_of_elements(lists, of_elements, rows))
+        lists = _value(array, rows, known)
+        values = _value(of_elements.arguments[-1], rows_of_elements(lists, of_elements, rows), {})
         return LAMBDA_KERNELS[call.function](call, [lists, values])
     kernel = kernel_of(call)
     if kernel is None or not kernel.nested:
         return None
     if kernel.shares_lists:
         lists, *places = call.arguments
-        made = _value(lists, rows) if isinstance(places[0], Constant) else _shared_lists(lists, rows)
-        return kernel.compute(call, [made, *(_value(place, rows) for place in places)])
-    return kernel.compute(call, [_value(argument, rows) for argument in call.arguments])
+        made = _value(lists, rows, known) if isinstance(places[0], Constant) else _shared_lists(lists, rows, known)
+        return kernel.compute(call, [made, *(_value(place, rows, known) for place in places)])
+    return kernel.compute(call, [_value(argument, rows, known) for argument in call.arguments])
 
 
-def _shared_lists(lists: Expression, rows: pa.RecordBatch) -> pa.Array:
+def _shared_lists(lists: Expression, rows: pa.RecordBatch, known: Known) -> pa.Array:
     """Lists of rows, as a dictionary where most rows have what another one has, too.
 
     EXPLODE pairs a row with each place of its array: computing the array for each would take the square of its length.
@@ -134,11 +159,11 @@ def _shared_lists(lists: Expression, rows: pa.RecordBatch) -> pa.Array:
     read = [rows.column(column.name) for column in columns(lists)]
     # 0.0 and -0.0 are equal, and lists that are computed from them are not.
     if "variable" in calls(lists) or not read or any(pa.types.is_floating(column.type) for column in read):
-        return _value(lists, rows)
+        return _value(lists, rows, known)
     order, begins = group_rows(read, rows.num_rows)
     if 2 * len(begins) > rows.num_rows:
-        return _value(lists, rows)
-    own = _value(lists, rows.take(pa.array(order[begins])))
+        return _value(lists, rows, known)
+    own = _value(lists, rows.take(pa.array(order[begins])), {})
     return pa.DictionaryArray.from_arrays(pa.array(numbers_of(order, begins)), own)
 
 
