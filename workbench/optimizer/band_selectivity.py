@@ -8,16 +8,20 @@ halves.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 from workbench.optimizer.selectivity import DEFAULTS, FLOOR, Statistics
 from workbench.optimizer.statistics import ColumnStatistics
-from workbench.sql.algebra.expressions import Call, Column, Expression
+from workbench.sql.algebra.expressions import Call, Column, Expression, sources
 from workbench.sql.predicates.cnf import FLIPPED, Operator, ORPred, PredSet, predicate_sources
 from workbench.sql.predicates.linear import linear
+
+Sampled = Callable[[Sequence[ORPred]], float | None]
+"""Gives the fraction of pairs of sampled rows that satisfy predicates; ``None`` where there are none."""
 
 _UPPER = (Operator.LT, Operator.LE)
 _LOWER = (Operator.GT, Operator.GE)
@@ -33,12 +37,14 @@ class _Bound:
     steps: Fraction
 
 
-def within_bands(predicates: PredSet, columns: Statistics) -> float:
+def within_bands(predicates: PredSet, columns: Statistics, sampled: Sampled = lambda some: None) -> float:
     """The estimated fraction of the pairs of two inputs that are within bounds of the order of their rows.
 
     Args:
         predicates: over both inputs, 0 and 1; what bounds nothing is left out.
         columns: the statistics of the columns.
+        sampled: gives the fraction of pairs of sampled rows that satisfy some predicates; asked where one of them
+            bounds a computed value. An index finds rows by two bounds, so at most two are taken together.
 
     Example:
         >>> from workbench.sql.algebra.types import INTEGER
@@ -52,6 +58,10 @@ def within_bands(predicates: PredSet, columns: Statistics) -> float:
         True
     """
     lower, upper, best = list[tuple[float, float]](), list[tuple[float, float]](), 1.0
+    bounds = [predicate for predicate in predicates if _bounds(predicate)]
+    if any(_bound(predicate) is None for predicate in bounds):
+        found = [sampled(some) for number in (1, 2) for some in combinations(bounds, number)]
+        best = min([1.0, *(fraction for fraction in found if fraction is not None)])
     for predicate in predicates:
         if (bound := _bound(predicate)) is not None:
             fraction, known = _fraction(bound, columns)
@@ -103,6 +113,16 @@ def _compares(predicate: ORPred) -> bool:
     literal = predicate.literals[0]
     compares = len(predicate.literals) == 1 and literal.operator in (*_LOWER, *_UPPER)
     return compares and len(predicate_sources(predicate)) > 1
+
+
+def _bounds(predicate: ORPred) -> bool:
+    """Whether a predicate bounds a value of one input, computed or not, by one of the other."""
+    if not _compares(predicate) or (literal := predicate.literals[0]).right is None:
+        return False
+    ends: Iterable[Expression] = (literal.left, literal.right)
+    if literal.left.type.exact and literal.right.type.exact:
+        ends = [term for term, _ in linear(literal.left).plus(linear(literal.right).times(Fraction(-1))).terms]
+    return all(len(sources(end)) == 1 for end in ends)
 
 
 def _fraction(bound: _Bound, columns: Statistics) -> tuple[float, float]:

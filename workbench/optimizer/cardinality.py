@@ -11,6 +11,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from math import prod
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from workbench.network.network import roots_read
 from workbench.network.nodes import (
     SIDES,
@@ -30,9 +33,18 @@ from workbench.network.sides import side_of
 from workbench.optimizer.distinct_values import computed_distinct, product_of_counts
 from workbench.optimizer.observed import NOTHING, Observed, grown_together
 from workbench.optimizer.selectivity import DEFAULTS, FLOOR, Statistics, compared_columns, join_rows, selectivity
-from workbench.optimizer.statistics import ColumnStatistics, CombinedValues, Evaluate, StreamStatistics
-from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, columns, map_columns, sources
-from workbench.sql.predicates.cnf import Operator, ORPred, PredSet, pred_set, predicate_sources, rename_predicates
+from workbench.optimizer.statistics import ColumnStatistics, CombinedValues, Evaluate, StreamStatistics, pairs_of
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, columns, map_columns, sources, text
+from workbench.sql.predicates.cnf import (
+    Operator,
+    ORPred,
+    PredSet,
+    pred_set,
+    predicate_columns,
+    predicate_sources,
+    rename_predicates,
+)
+from workbench.sql.predicates.normal_form import predicates_expression
 
 Roots = tuple[NodeId, NodeId]
 
@@ -313,6 +325,25 @@ class Estimates:
 
     def _of_stream(self, node: Source) -> StreamStatistics | None:
         return self.streams.get(node.stream.lower())
+
+    def sampled_pairs(self, roots: Roots, predicates: Sequence[ORPred]) -> float | None:
+        """The fraction of pairs of sampled rows that satisfy predicates; ``None`` where no sample has their columns."""
+        tested, sides, columns_of = pred_set(predicates), list[pa.Table](), dict[Column, Column]()
+        for side, root in enumerate(roots):
+            read = sorted((c for c in predicate_columns(tested) if c.source == side), key=text)
+            origins = [self.origin(root, column.name) for column in read]
+            known = [origin for origin in origins if origin is not None]
+            if not known or len(known) < len(read) or len({(origin.leaf, origin.stream) for origin in known}) > 1:
+                return None
+            if (sample := self.streams[known[0].stream].sample) is None or not sample.num_rows:
+                return None
+            names = [f"{side} {column.name}" for column in read]
+            sides.append(sample.select([origin.name for origin in known]).rename_columns(names))
+            columns_of |= {column: Column(name, column.type) for column, name in zip(read, names, strict=True)}
+        condition = map_columns(predicates_expression(tested), lambda column: columns_of[column])
+        if self.evaluate is None or (holds := self.evaluate(condition, pairs_of(*sides))) is None:
+            return None
+        return max(1.0, pc.sum(holds).as_py() or 0) / len(holds)
 
     def _groups(self, root: NodeId, group: Expression) -> float:
         """How many groups an expression may make."""

@@ -8,6 +8,7 @@ a condition wants to hear that before, and not to wait.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from workbench.network.network import Network, roots_read
 from workbench.network.nodes import Join, NodeId, Source
@@ -47,7 +48,8 @@ def costliest_new_join(estimates: Estimates, before: Network, after: Network) ->
 def _pairs(estimates: Estimates, join: Join) -> float:
     """The pairs that its access path finds: with equal keys, within bounds of an order, of rows and places, or all."""
     predicates = join.predicates
-    between = within_bands(predicates, estimates.of_inputs(join.roots))
+    sampled = partial(estimates.sampled_pairs, join.roots)
+    between = within_bands(predicates, estimates.of_inputs(join.roots), sampled)
     if any(is_key(predicate) for predicate in predicates):
         return estimates.examined(join.roots, predicates) * between
     others = pred_set(p for p in predicates if len(predicate_sources(p)) < 2 or _is_of_places(p) or _is_either_key(p))

@@ -28,6 +28,8 @@ COMMON_VALUES = 20
 QUANTILES = 64
 COMPUTED_ROWS = 2_000
 """Rows of a sample over which a computed value is evaluated: some functions take microseconds a row."""
+PAIRED_ROWS = 500
+"""Rows of a sample of which each is paired with as many of another."""
 _ABOVE_AVERAGE = 1.25
 _EPOCH = dt.datetime(1970, 1, 1)
 _MIXING = 0x9E3779B97F4A7C15
@@ -197,6 +199,30 @@ class StreamStatistics:
             found = None if values is None else _column(pa.chunked_array([values]), self.rows).distinct
             self._computed[value] = found
         return self._computed[value]
+
+
+def pairs_of(left: pa.Table, right: pa.Table) -> pa.RecordBatch:
+    """Pairs of some rows of two samples, at most 250,000: each of one sample with each of the other.
+
+    Of one table the two take different rows, since a row paired with itself tells nothing of other pairs.
+
+    Returns:
+        The columns of both, those of the right table after those of the left.
+
+    Example:
+        >>> rows = pa.table({"a": range(2000)})
+        >>> pairs_of(rows, rows.rename_columns(["b"])).num_rows
+        250000
+    """
+    sides = list[pa.Table]()
+    for at, rows in enumerate((left, right)):
+        step = -(-rows.num_rows // PAIRED_ROWS)
+        sides.append(rows.take(pa.array(range(at * (step // 2), rows.num_rows, max(1, step)))))
+    ours, theirs = (side.num_rows for side in sides)
+    places = np.repeat(np.arange(ours), theirs), np.tile(np.arange(theirs), ours)
+    taken = [side.take(pa.array(where)) for side, where in zip(sides, places, strict=True)]
+    columns = {name: side[name] for side in taken for name in side.column_names}
+    return pa.RecordBatch.from_pydict({name: column.combine_chunks() for name, column in columns.items()})
 
 
 def collect(table: pa.Table, rows: int | None = None) -> StreamStatistics:
