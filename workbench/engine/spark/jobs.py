@@ -23,10 +23,14 @@ from pyspark.util import _load_from_socket
 from workbench.engine.spark.arrow_tasks import ArrowBatches, attempt_here
 from workbench.engine.spark.interrupts import CancellableJobs, tag_jobs
 from workbench.engine.spark.job_properties import NO_PROPERTIES, STEPS, with_properties
+from workbench.engine.spark.placement import ANYWHERE, executors, owners_by_rendezvous
 from workbench.engine.spark.python_steps import StepFile, named_steps, steps_rdd
 from workbench.limits import Limits
 
 T = TypeVar("T")
+
+_MOST_KEPT = 256
+"""RDDs that run steps."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,10 +91,23 @@ Job = PlanJob | StepJob
 
 @dataclass
 class TaskPart:
-    """The steps of a task, one after the other; a single plan may have several tasks."""
+    """The steps of a task, one after the other; a single plan may have several tasks.
+
+    Attributes:
+        steps: each with the number of the task among those of the step.
+        plans: those of Spark.
+        tasks: how many tasks the step has, where it is the only one, and one of several.
+    """
 
     steps: list[tuple[StepFile, int]] = field(default_factory=list)
     plans: list[PlanJob] = field(default_factory=list)
+    tasks: int = 0
+
+    def place(self, executors: tuple[str, ...]) -> str:
+        """Where it had best run: what the task of a number reads is where that one ran before."""
+        if not self.tasks or not executors:
+            return ANYWHERE
+        return executors[owners_by_rendezvous(self.tasks, executors)[self.steps[0][1]]]
 
     def add(self, job: Job) -> None:
         """Add a job of one task."""
@@ -190,8 +207,8 @@ class SparkJobs:
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
-        self._of_steps: dict[tuple[int, int], RDD[Row]] = {}
-        """What runs steps, by the number of the first task and how many there are."""
+        self._of_steps: dict[tuple[int, tuple[str, ...]], RDD[Row]] = {}
+        """What runs steps, by the number of the first task and the places of all."""
 
     def run(self, jobs: Sequence[Job], expected: Sequence[float], sent: Mapping[str, str] = NO_PROPERTIES) -> list[str]:
         """The answers of some jobs, by one job of Spark; see ``JobRunner``."""
@@ -210,17 +227,21 @@ class SparkJobs:
         """Some parts as one RDD, in which those with steps are numbered."""
         union, rdds = self._spark.sparkContext.union, list[RDD[Row]]()
         if not any(part.plans for part in with_steps):
-            rdds += [self._steps(0, len(with_steps))] if with_steps else []
+            rdds += [self._steps(0, with_steps)] if with_steps else []
         else:
             for at, part in enumerate(with_steps):
-                rdds.append(_in_turn([self._steps(at, 1), *(job.answers for job in part.plans)]))
+                rdds.append(_in_turn([self._steps(at, [part]), *(job.answers for job in part.plans)]))
         rdds += [_in_turn([job.answers for job in part.plans]) for part in others]
         return rdds[0] if len(rdds) == 1 else union(rdds)
 
-    def _steps(self, first: int, tasks: int) -> RDD[Row]:
-        if (first, tasks) not in self._of_steps:
-            self._of_steps[first, tasks] = steps_rdd(self._spark.sparkContext, first, tasks)
-        return self._of_steps[first, tasks]
+    def _steps(self, first: int, parts: Sequence[TaskPart]) -> RDD[Row]:
+        there = executors(self._spark) if any(part.tasks for part in parts) else ()
+        places = tuple(part.place(there) for part in parts)
+        if (first, places) not in self._of_steps:
+            if len(self._of_steps) == _MOST_KEPT:  # executors have come and gone
+                self._of_steps.clear()
+            self._of_steps[first, places] = steps_rdd(self._spark.sparkContext, first, places)
+        return self._of_steps[first, places]
 
 
 def _collected(rows: RDD[Row]) -> list[Row]:
@@ -259,7 +280,7 @@ def job_parts(jobs: Sequence[Job], expected: Sequence[float], cores: int) -> lis
     for job in jobs:
         match job:
             case StepJob() if job.tasks > 1:
-                parts += [TaskPart(steps=[(job.file, task)]) for task in range(job.tasks)]
+                parts += [TaskPart([(job.file, task)], tasks=job.tasks) for task in range(job.tasks)]
             case PlanJob() if job.tasks > 1:
                 parts.append(TaskPart(plans=[job]))
     return parts

@@ -8,7 +8,6 @@ Source: Thaler, Ravishankar, Using name-based mappings to increase hit rates (IE
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
@@ -20,8 +19,6 @@ from pyspark.sql import SparkSession
 
 ANYWHERE = ""
 """The place of a task that may run on any executor."""
-
-_EXECUTOR = re.compile(r"BlockManagerId\((\w+), ([^,]+), ")
 
 
 @lru_cache(maxsize=256)
@@ -47,14 +44,13 @@ def owners_by_rendezvous(things: int, owners: tuple[str, ...]) -> tuple[int, ...
 def executors(spark: SparkSession) -> tuple[str, ...]:
     """The executors of a cluster, as Spark names places; none where a task would wait for the place that it prefers."""
     context = spark.sparkContext
-    if (context.master or "local").startswith("local") or spark.conf.get("spark.locality.wait", "3s") not in (
-        "0",
-        "0s",
-    ):
+    waits = spark.conf.get("spark.locality.wait", "3s") not in ("0", "0s")
+    if waits or (context.master or "local").startswith("local"):
         return ()
     java: Any = context._jsc
-    known = java.sc().env().blockManager().master().getMemoryStatus().keys().mkString(" ")
-    return tuple(sorted(f"executor_{host}_{name}" for name, host in _EXECUTOR.findall(known) if name != "driver"))
+    known = java.sc().statusStore().executorList(True)
+    there = [(each.id(), each.hostPort().rpartition(":")[0]) for each in map(known.apply, range(known.size()))]
+    return tuple(sorted(f"executor_{host}_{name}" for name, host in there if name != "driver"))
 
 
 def placed_numbers(context: SparkContext, first: int, places: Sequence[str]) -> RDD[int]:

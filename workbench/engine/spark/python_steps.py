@@ -23,6 +23,7 @@ from pyspark.sql import Row
 
 from workbench.engine.spark.arrow_tasks import ArrowBatches, prepare_worker
 from workbench.engine.spark.job_properties import STEPS, job_property
+from workbench.engine.spark.placement import placed_numbers
 from workbench.files.packs import PACKING
 from workbench.files.shared import present, stored
 from workbench.files.writing import replacing
@@ -87,9 +88,17 @@ def _pickled(step: Callable[[int], ArrowBatches]) -> bytes:
                 raise
 
 
-def steps_rdd(context: SparkContext, first: int, tasks: int) -> RDD[Row]:
-    """An RDD that runs the steps that ``named_steps`` says for some tasks, as often as it is asked."""
-    answers = context.range(first, first + tasks, 1, tasks).mapPartitions(_run)
+def steps_rdd(context: SparkContext, first: int, places: Sequence[str]) -> RDD[Row]:
+    """An RDD that runs the steps that ``named_steps`` says for some tasks, as often as it is asked.
+
+    Args:
+        context: of the Spark that runs it.
+        first: the number of the first task.
+        places: where each of them had best run (``placement``).
+    """
+    tasks = len(places)
+    numbers = placed_numbers(context, first, places) if any(places) else context.range(first, first + tasks, 1, tasks)
+    answers = numbers.mapPartitions(_run)
     # As the rows of plans are serialized: a union would else take all of those through Python once more.
     return answers._reserialize(BatchedSerializer(CPickleSerializer()))
 
