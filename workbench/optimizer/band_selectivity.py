@@ -16,7 +16,7 @@ from typing import Any
 
 from workbench.optimizer.selectivity import DEFAULTS, FLOOR, Statistics
 from workbench.optimizer.statistics import ColumnStatistics
-from workbench.sql.algebra.expressions import Call, Column, Expression, sources
+from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, sources
 from workbench.sql.predicates.cnf import FLIPPED, Operator, ORPred, PredSet, predicate_sources
 from workbench.sql.predicates.linear import linear
 
@@ -120,6 +120,8 @@ def _bounds(predicate: ORPred) -> bool:
     if not _compares(predicate) or (literal := predicate.literals[0]).right is None:
         return False
     ends: Iterable[Expression] = (literal.left, literal.right)
+    if isinstance(literal.left, Call) and literal.left.function == "-" and isinstance(literal.right, Constant):
+        ends = literal.left.arguments
     if literal.left.type.exact and literal.right.type.exact:
         ends = [term for term, _ in linear(literal.left).plus(linear(literal.right).times(Fraction(-1))).terms]
     return all(len(sources(end)) == 1 for end in ends)

@@ -150,10 +150,11 @@ EQUALITIES = [
     "LOWER(a.s) <=> b.s", "a.n = b.n OR (a.n IS NULL AND b.n IS NULL)",
 ]  # fmt: skip
 """Equalities of the two sides by which rows are to find each other, whatever the types and however they are written."""
+BOUNDS = ["ABS(a.x - b.x) < 0.5", "a.x - b.x <= 0.5", "a.x BETWEEN b.x - 1 AND b.x + 1", "ABS(a.p - b.p) < 0.5"]
 
 
-@pytest.mark.parametrize("condition", EQUALITIES)
-def test_an_equality_of_the_sides_finds_its_pairs(condition: str) -> None:
+@pytest.mark.parametrize("condition", EQUALITIES + BOUNDS)
+def test_an_equality_or_bound_of_the_sides_finds_its_pairs(condition: str) -> None:
     """Not by looking at all pairs, which are 90,000 million of two streams of 300,000 rows."""
     types = {"n": INTEGER, "p": decimal(10, 2), "q": decimal(10, 3), "w": decimal(38, 10), "x": DOUBLE}
     types |= {"s": STRING, "d": DATE, "t": TIMESTAMP}

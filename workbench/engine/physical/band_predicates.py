@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, floor, inf
+from math import ceil, floor, inf, isfinite, nextafter
 
 from workbench.engine.physical.band import Band, BandEnd
 from workbench.engine.physical.join_keys import ends_of
@@ -15,7 +15,7 @@ from workbench.engine.physical.stored.expressions import COMPARABLE_KINDS
 from workbench.engine.physical.stored.kernels.table import has_kernels
 from workbench.sql.algebra.exact_arithmetic import exact_call
 from workbench.sql.algebra.expressions import Call, Constant, Expression, map_columns, sources
-from workbench.sql.algebra.types import Kind, decimal
+from workbench.sql.algebra.types import DOUBLE, Kind, decimal
 from workbench.sql.predicates.cnf import FLIPPED, Literal, Operator, ORPred, PredSet
 from workbench.sql.predicates.linear import Terms, linear, linear_expression, linear_form
 
@@ -24,6 +24,14 @@ _FARTHEST = 2**62
 
 _DAY = 86_400_000_000
 """Microseconds, the steps of times."""
+
+_ROUNDED: Mapping[Operator, tuple[Operator, float | None]] = {
+    Operator.LT: (Operator.LE, None),
+    Operator.LE: (Operator.LE, inf),
+    Operator.GT: (Operator.GE, None),
+    Operator.GE: (Operator.GE, -inf),
+}
+"""What follows from a bound of a rounded difference: the bound of the sum, by the next number towards this one."""
 
 
 def bands_of(tested: PredSet) -> tuple[Band, ...]:
@@ -34,7 +42,7 @@ def bands_of(tested: PredSet) -> tuple[Band, ...]:
         ``l.n BETWEEN r.low AND r.high`` are two.
     """
     bands: dict[tuple[BandEnd, BandEnd], Band] = {}
-    for predicate in tested:
+    for predicate in (*tested, *_of_rounded_differences(tested)):
         if (band := _band(predicate)) is not None:
             known = bands.get((band.left, band.right), band)
             low, high = max(known.low, band.low), min(known.high, band.high)
@@ -44,6 +52,24 @@ def bands_of(tested: PredSet) -> tuple[Band, ...]:
         return (min(closed, key=_width),)
     lower, upper = (next((b for b in bands.values() if bound(b)), None) for bound in (_has_low, _has_high))
     return tuple(band for band in (lower, upper) if band is not None)
+
+
+def _of_rounded_differences(tested: PredSet) -> Iterator[ORPred]:
+    """The bounds of DOUBLEs that follow from bounds of their differences, as ``a <= b + c`` from ``a - b < c``.
+
+    A difference is rounded, but never past a number that it is less than, and neither is the sum. NaN is the largest
+    DOUBLE, so a lower bound says something only where an upper one of the same difference keeps NaN out.
+    """
+    known = [literal for predicate in tested for literal in predicate.literals if len(predicate.literals) == 1]
+    bounded = {literal.left for literal in known if literal.operator in (Operator.LT, Operator.LE)}
+    for literal in known:
+        match literal:
+            case Literal(Call("-", (one, other)) as difference, operator, Constant(float() as bound)) if (
+                operator in _ROUNDED and isfinite(bound) and difference in bounded
+            ):
+                towards, end = _ROUNDED[operator]
+                far = Constant(bound if end is None else nextafter(bound, end), DOUBLE)
+                yield ORPred((Literal(one, towards, Call("+", (other, far), DOUBLE)),))
 
 
 def implied_by(bands: Iterable[Band], predicate: ORPred) -> bool:
