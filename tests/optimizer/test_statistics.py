@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from effort import effort
 
 from workbench.optimizer.selectivity import DEFAULTS, FLOOR, Statistics, join_rows, selectivity
 from workbench.optimizer.statistics import COMMON_VALUES, QUANTILES, ColumnStatistics, StreamStatistics, collect
-from workbench.sql.algebra.expressions import Column, Value
+from workbench.sql.algebra.expressions import Call, Column, Value
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, decimal
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.logical import Block
@@ -271,3 +272,10 @@ def test_a_large_table_is_sampled_evenly_and_fast() -> None:
 def test_a_table_in_pieces_is_one_table() -> None:
     pieces = pa.concat_tables([TABLE.slice(i * 1000, 1000) for i in range(10)])
     assert str(collect(pieces)) == str(COLLECTED)  # as text, where NaN equals NaN
+
+
+def test_values_that_python_has_not_are_counted() -> None:
+    value = Call("later", (Column("n", INTEGER),), TIMESTAMP)
+    known = collect(pa.table({"n": [1, 2, 3, 4] * 50}))
+    far = pa.timestamp("us")
+    assert known.distinct(value, lambda value, rows: pc.multiply(rows["n"], 2**60).cast(far)) == 4.0

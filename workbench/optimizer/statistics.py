@@ -196,7 +196,7 @@ class StreamStatistics:
             step = -(-self.sample.num_rows // COMPUTED_ROWS)
             (rows,) = self.sample.take(pa.array(range(0, self.sample.num_rows, step))).combine_chunks().to_batches()
             values = evaluate(value, rows)
-            found = None if values is None else _column(pa.chunked_array([values]), self.rows).distinct
+            found = None if values is None else _different(pa.chunked_array([values]), self.rows)
             self._computed[value] = found
         return self._computed[value]
 
@@ -275,6 +275,12 @@ def _column(sample: pa.ChunkedArray, rows: int) -> ColumnStatistics:
         common=tuple(zip(values.take(pa.array(common)).to_pylist(), fractions, strict=True)),
         quantiles=tuple(values.take(pa.array(others[_cuts(counts[others])])).to_pylist()),
     )
+
+
+def _different(sample: pa.ChunkedArray, rows: int) -> float:
+    """How many different values ``rows`` rows have; that Python has each value is not needed."""
+    _, counts = _counted(sample)
+    return _distinct(counts, rows / len(sample)) if len(counts) else float(len(sample) > 0)
 
 
 def _counted(sample: pa.ChunkedArray) -> tuple[pa.Array, npt.NDArray[np.int64]]:
