@@ -104,6 +104,9 @@ class Estimates:
     fractions: dict[Read, float] = field(default_factory=dict, compare=False, repr=False)
     """The fractions of reads that were asked for: each registration asks for those of all readers of its streams."""
 
+    value_counts: dict[tuple[NodeId, str], float | None] = field(default_factory=dict, compare=False, repr=False)
+    """How many different values columns have that were asked for: one may be computed of many others."""
+
     pair_counts: dict[tuple[Roots, PredSet], float] = field(default_factory=dict, compare=False, repr=False)
     """Rows that statistics say joins have that were asked for: a join of the network serves one query after another."""
     corrections: dict[tuple[Roots, frozenset[ORPred]], float] = field(default_factory=dict, compare=False, repr=False)
@@ -281,6 +284,11 @@ class Estimates:
                 return None if most is None else min(most, max(1.0, self.rows(Read(root))))
 
     def _distinct_of_column(self, root: NodeId, name: str) -> float | None:
+        if (root, name) not in self.value_counts:
+            self.value_counts[root, name] = self._counted_distinct(root, name)
+        return self.value_counts[root, name]
+
+    def _counted_distinct(self, root: NodeId, name: str) -> float | None:
         if (known := self.column(root, name)) is not None:
             return known.distinct
         node = self.nodes[root]
