@@ -44,8 +44,8 @@ columns, user functions."""
 
 LIKE = 0.1
 """The guess for LIKE, ILIKE and RLIKE."""
-PLACES = 0.05
-"""The guess for the places that an array has, of those there are: 5 of 100."""
+ELEMENTS = 5
+"""The guess for the elements of an array, which has as many of all places."""
 
 _COMPARE: dict[Operator, Callable[[npt.NDArray[np.int64], int], Any]] = {
     Operator.EQ: np.equal,
@@ -280,7 +280,7 @@ def _of_condition(condition: Expression) -> float:
             return 1 - _of_condition(inner)
         case Call("like" | "ilike" | "rlike"):
             return LIKE
-        case Call(function, (_, _, _)) if function == HAS_PLACE:
-            return PLACES
+        case Call(function, (_, _, Constant(int() as places))) if function == HAS_PLACE:
+            return min(1.0, ELEMENTS / places)
         case _:
             return DEFAULTS[Operator.HOLDS]
