@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.errors import QueryError, nearest
+from workbench.explain.text import listed
 from workbench.session.changes import StateStore
 from workbench.session.failures.error_log import ErrorLog, KeptError
 from workbench.session.live.sources import LiveSources
@@ -58,7 +59,7 @@ class SessionErrors:
             streams = {stream.lower(): stream for stream in self._store.state.streams}
             if name.lower() not in streams:
                 known = [*self._sinks.statuses, *self._store.state.streams]
-                hint = nearest(name, known) or f"there are {', '.join(known) or 'none yet'}"
+                hint = nearest(name, known) or (f"there are {listed(known)}" if known else "there are none yet")
                 raise QueryError(f"there is no sink or stream {name}", hint=hint)
             return self._live.retry(self._store.state.streams[streams[name.lower()]])
 
