@@ -44,7 +44,7 @@ columns, user functions."""
 
 LIKE = 0.1
 """The guess for LIKE, ILIKE and RLIKE."""
-ELEMENTS = 5
+ELEMENTS_GUESSED = 5
 """The guess for the elements of an array, which has as many of all places."""
 
 _COMPARE: dict[Operator, Callable[[npt.NDArray[np.int64], int], Any]] = {
@@ -281,6 +281,6 @@ def _of_condition(condition: Expression) -> float:
         case Call("like" | "ilike" | "rlike"):
             return LIKE
         case Call(function, (_, _, Constant(int() as places))) if function == HAS_PLACE:
-            return min(1.0, ELEMENTS / places)
+            return min(1.0, ELEMENTS_GUESSED / places)
         case _:
             return DEFAULTS[Operator.HOLDS]

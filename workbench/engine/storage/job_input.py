@@ -71,6 +71,7 @@ class JobInput:
         limits: of the session.
 
     Example:
+        >>> from workbench.engine.storage.segments import Segment
         >>> job_input = JobInput("G1/now")
         >>> job_input.set(7, [InputRows(change=(Segment("a.arrow", 3),))])
         >>> job_input.read(task=1, tasks=2).batch
