@@ -164,3 +164,27 @@ def test_tasks_that_follow_rows_of_their_own_give_the_same(seed: int, monkeypatc
     monkeypatch.setattr(fixpoint, "tasks_of", tasks_of)
     assert play(seed, 8)
     assert several[True]
+
+
+STEPS = [
+    "r.b + 1 = t.a", "r.b * 2 = t.a", "r.b = t.p", "r.b IN (t.a, t.p)", "r.b + 1 = t.p AND r.a < t.a",
+    "r.b IS NOT DISTINCT FROM t.a", "(r.b = t.a OR (r.b IS NULL AND t.a IS NULL))",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(6 if LONG else 1))
+def test_a_step_finds_rows_by_computed_values(seed: int) -> None:
+    """By numbers of two types, sums, and NULLs that are equal."""
+    random, number = Random(SEED + seed), 60
+
+    def values() -> list[int | None]:
+        return [random.choice([None, *range(12)]) for _ in range(number)]
+
+    rows = pa.table({"id": range(number), "a": values(), "b": values(), "p": values()})
+    rows = rows.set_column(3, "p", rows.column("p").cast(pa.decimal128(21, 2)))
+    first, step = "SELECT a, b FROM t WHERE id < 5", "SELECT t.a, t.b FROM r JOIN t ON {}"
+    texts = [f"WITH RECURSIVE r AS ({first} UNION {step.format(on)}) SELECT * FROM r" for on in STEPS]
+    with Oracle(InProcess(), {"t": corrected(rows, 34, 22, SEED + seed)}) as oracle:
+        oracle.register({f"q{at}": Case(text) for at, text in enumerate(texts)})
+        oracle.run(2)
+        oracle.check_changes()

@@ -260,8 +260,8 @@ class Estimates:
 
         A group's column is taken to be like that of its rows: it has the same values, but frequent ones less often.
         """
-        if isinstance(value, Column) and (found := self.origin(root, value.name)) is not None:
-            return self.streams[found.stream].columns.get(found.name)
+        if isinstance(value, Column) and (found := self.column(root, value.name)) is not None:
+            return found
         distinct = self.distinct(root, value)
         return None if distinct is None else ColumnStatistics(nulls=0.0, distinct=distinct)
 

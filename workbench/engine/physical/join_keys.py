@@ -65,13 +65,13 @@ def key_column(key: Expression) -> str:
     return key.name if isinstance(key, Column) else f"_key_{digest(identity(key))}"
 
 
-def alike(left: Expression, right: Expression) -> Ends | None:
+def in_one_type(left: Expression, right: Expression) -> Ends | None:
     """Two values so that they are of one type where they can be: exact numbers become decimals of one scale.
 
     Example:
         >>> from workbench.sql.algebra.expressions import text
         >>> from workbench.sql.algebra.types import INTEGER, decimal
-        >>> [text(value) for value in alike(Column("n", INTEGER), Column("price", decimal(10, 2))) or ()]
+        >>> [text(value) for value in in_one_type(Column("n", INTEGER), Column("price", decimal(10, 2))) or ()]
         ['cast(n as decimal(21,2))', 'price']
     """
     kinds = {left.type.kind, right.type.kind}
@@ -107,7 +107,7 @@ def _equality(literal: Literal) -> Ends | None:
 def _ends(one: Expression, other: Expression) -> Ends | None:
     ends = {sources(end): end for end in (one, other)}
     left, right = ends.get(frozenset([0])), ends.get(frozenset([1]))
-    if left is None or right is None or left.type.kind is Kind.DOUBLE or (found := alike(left, right)) is None:
+    if left is None or right is None or left.type.kind is Kind.DOUBLE or (found := in_one_type(left, right)) is None:
         return None
     return _own(found[0]), _own(found[1])
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from workbench.engine.physical.join_keys import alike, key_column
+from workbench.engine.physical.join_keys import in_one_type, key_column
 from workbench.engine.physical.row_tests import RowTests, row_tests
 from workbench.engine.physical.stored.values import Computed, computed_value
 from workbench.errors import UnsupportedError
@@ -191,7 +191,7 @@ def _equality(predicate: ORPred, known: frozenset[int], other: int) -> tuple[Exp
         return None
     for one, two in ((literal.left, literal.right), (literal.right, literal.left)):
         if sources(one) and sources(one) <= known and sources(two) == {other}:
-            return alike(one, two)
+            return in_one_type(one, two)
     return None
 
 

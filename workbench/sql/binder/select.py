@@ -63,7 +63,7 @@ from workbench.sql.functions.calls import call
 from workbench.sql.logical import Analyzed, Block, Grouping, LogicalQuery, Ordered, Output, SetQuery, StreamInput
 from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction
 from workbench.sql.predicates.normal_form import normal_form
-from workbench.sql.predicates.null_safe import found_by_keys
+from workbench.sql.predicates.null_safe import with_null_safe_keys
 from workbench.sql.syntax.grouping_sets import grouping_sets
 from workbench.sql.windows.bounds import NoWindow, split_bounds, without_trivial_bounds
 from workbench.sql.windows.overlapping import without_overlap
@@ -174,7 +174,7 @@ class SelectBinder:
         partners = SubqueryConditions(self._from, self._context, scope)
         for node in conjuncts(condition):
             if not partners.condition(node, scalar):
-                self._from.conditions.append(found_by_keys(normal_form(scalar.condition(node))))
+                self._from.conditions.append(with_null_safe_keys(normal_form(scalar.condition(node))))
 
     def bind_groups(self) -> None:
         """GROUP BY: its expressions, each once, in reading order; and the parts of a window that is a group."""

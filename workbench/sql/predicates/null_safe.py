@@ -25,7 +25,7 @@ def equal(left: Expression, right: Expression) -> PredSet:
     )
 
 
-def found_by_keys(predicates: PredSet) -> PredSet:
+def with_null_safe_keys(predicates: PredSet) -> PredSet:
     """The same predicates, in which each equality of two inputs for which NULL is equal to NULL is one by ``equal``.
 
     It may be written ``a <=> b``, and ``a = b OR (a IS NULL AND b IS NULL)``: then it is two predicates, ``a = b OR a

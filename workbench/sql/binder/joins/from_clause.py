@@ -36,7 +36,7 @@ from workbench.sql.binder.scope import Item, Scope
 from workbench.sql.logical import Block, Input, LogicalQuery, StreamInput, ordered_rows, output_columns
 from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction, predicate_sources
 from workbench.sql.predicates.normal_form import normal_form
-from workbench.sql.predicates.null_safe import found_by_keys
+from workbench.sql.predicates.null_safe import with_null_safe_keys
 from workbench.sql.query_limits import MAX_JOINED
 from workbench.sql.windows.bounds import NoWindow, split_bounds
 from workbench.sql.windows.stream_time import ROW
@@ -271,7 +271,7 @@ class FromClause:
         left, right = range(start.inputs, before.inputs), range(before.inputs, len(self.inputs))
         subqueries = self.subqueries(self, scope) if outer else None
         scalar = ScalarBinder(scope, self.context.schema, now_at=self.context.now_at, subqueries=subqueries)
-        condition = found_by_keys(normal_form(scalar.condition(on)))
+        condition = with_null_safe_keys(normal_form(scalar.condition(on)))
         if not outer:
             return condition, before
         sides = trees_by_side(self.trees[start.trees :], left, right)
