@@ -68,6 +68,19 @@ def test_a_session_that_a_process_has_open_is_left_alone(tmp_path):
     directory.close()
 
 
+def test_sessions_of_others_are_named_where_they_take_much(tmp_path):
+    little, much = leave(tmp_path, "little", notebook=""), leave(tmp_path, "much", "work/fees.ipynb")
+    assert what_is_left(NOTEBOOK, tmp_path) == ""
+    with (much / "rows").open("wb") as rows:
+        rows.truncate(71 * 10**9)  # no byte of it is written
+    said = what_is_left(NOTEBOOK, tmp_path)
+    assert said == (
+        f"2 sessions of other notebooks and scripts that have ended take 71.0 GB of {tmp_path} (most of it: {much}); "
+        "delete what you do not need, the rest goes after 7 days"
+    )
+    assert little.exists() and what_is_left("work/fees.ipynb", tmp_path).startswith("this notebook's last session")
+
+
 def test_other_folders_are_no_sessions(tmp_path):
     (tmp_path / f"{PREFIX}else").mkdir()
     (tmp_path / "argus-spark-x").mkdir()

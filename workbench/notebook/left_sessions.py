@@ -28,6 +28,8 @@ MARK = "notebook.txt"
 KEPT_FOR = 7 * 86_400
 """Seconds after which a session that was left in a temporary folder, and has not been opened, is removed."""
 _DAYS = KEPT_FOR // 86_400
+_MUCH = 1e9
+"""Bytes that sessions of others may take before a notebook hears of them."""
 
 
 @dataclass(frozen=True)
@@ -108,14 +110,14 @@ def what_is_left(notebook: str, folder: Path | None = None) -> str:
     """Say which session this notebook left behind, and how to go on with it; remove what was left for too long.
 
     That are the sessions that were left for longer than ``KEPT_FOR``, those with nothing in them, and of this notebook
-    all but the newest.
+    all but the newest. The others, as of scripts that were killed, are named where they take more than ``_MUCH``.
 
     Args:
         notebook: its path; "" where it is not known.
         folder: of temporary files; the system's unless given.
 
     Returns:
-        Up to two lines; "" where there is nothing to say.
+        Up to four lines; "" where there is nothing to say.
     """
     left = left_sessions(folder)
     contents = {session.path: session.described() for session in left if notebook and session.notebook == notebook}
@@ -123,13 +125,27 @@ def what_is_left(notebook: str, folder: Path | None = None) -> str:
     forgotten = [s for s in left if s.ended < time.time() - KEPT_FOR or contents.get(s.path) == "" or s in own[1:]]
     gone = [session for session in forgotten if not session.opened]
     lines = [_said(session, contents[session.path]) for session in own[:1] if session not in gone]
-    return "\n".join([*lines, *_removed(gone)])
+    others = [session for session in left if session not in own and session not in gone and not session.opened]
+    return "\n".join([*lines, *_removed(gone), *_large(others)])
 
 
 def _said(session: LeftSession, contents: str) -> str:
     """That a session is there, and how to go on with it."""
     kept = "" if session.opened else f", and %argus save FOLDER then keeps it; after {_DAYS} days it is removed"
     return f"this notebook's last session is still there: {contents}\n%argus open {session.path} goes on with it{kept}"
+
+
+def _large(sessions: Sequence[LeftSession]) -> list[str]:
+    """How much room sessions take, and the one that takes most; nothing where it is little."""
+    sizes = {session.path: size_of(session.path) for session in sessions}
+    if (total := sum(sizes.values())) < _MUCH:
+        return []
+    largest = max(sizes, key=sizes.__getitem__)
+    what = counted(len(sizes), "session of another notebook or script that has ended takes",
+                   "sessions of other notebooks and scripts that have ended take")  # fmt: skip
+    most = f" (most of it: {largest})" if len(sizes) > 1 else f" ({largest})"
+    advice = f"delete what you do not need, the rest goes after {_DAYS} days"
+    return [f"{what} {total / 1e9:,.1f} GB of {largest.parent}{most}; {advice}"]
 
 
 def _removed(sessions: Sequence[LeftSession]) -> list[str]:
