@@ -53,6 +53,9 @@ class Limits:
         operators_at_a_time: threads that evaluate operators, at most; no more than there are cores.
         rows_per_segment: about; a task keeps them in memory before it writes.
         bytes_per_part: of a pack, the one file of what a batch writes; for more rows a file of their own hardly counts.
+        bytes_in_buckets: of what a task writes at once of rows that are looked up by key, at least, for each task that
+            may read them: then these are in files by their buckets. 0: they never are, as on one machine, whose tasks
+            share what any of them has read.
         bytes_per_pack: about; it is in memory until it is written.
         bytes_read_in_process: of parts of packs and small files that a process has read, at most.
         rows_indexed_in_memory: of a segment at most; indexes of larger ones are files.
@@ -127,6 +130,7 @@ class Limits:
     operators_at_a_time: int = 8
     rows_per_segment: int = 250_000
     bytes_per_part: int = 262_144
+    bytes_in_buckets: int = 0
     bytes_per_pack: int = 64_000_000
     bytes_read_in_process: int = 128_000_000
     rows_indexed_in_memory: int = 10_000
@@ -179,6 +183,7 @@ class Limits:
             rows_checked_in_process=min(few, self.rows_checked_in_process),
             rows_merged_in_process=min(some, self.rows_merged_in_process),
             rows_hydrated_in_process=min(some, self.rows_hydrated_in_process),
+            bytes_in_buckets=self.bytes_in_buckets or self.bytes_per_part,
         )
 
     def __str__(self) -> str:

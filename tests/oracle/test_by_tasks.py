@@ -31,7 +31,7 @@ from workbench.engine.operators.filter_and_write import Answer, FilterAndWrite
 from workbench.engine.operators.grouped import exchange
 from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.spark.in_process import InProcess
-from workbench.engine.storage import merging
+from workbench.engine.storage import bucketed, merging
 from workbench.engine.storage.buckets import BUCKETS, EVERY_BUCKET
 from workbench.engine.storage.indexes.key_index import row_buckets
 from workbench.errors import EngineError
@@ -50,13 +50,15 @@ BY_TASKS = Limits(
     rows_hydrated_in_process=0,
     runs_per_merge=2,
     runs_merged_later=1,
+    bytes_in_buckets=1,
 )
 
 
 @pytest.fixture(autouse=True)
 def few_rows_logged_by_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A batch of some rows is logged by several tasks, which so exchange groups, too."""
+    """A batch of some rows is logged by several tasks, which so exchange groups, too, and write by buckets."""
     monkeypatch.setattr(arrival, "ROW_GROUP_ROWS", 4)
+    monkeypatch.setattr(bucketed, "_UNEVEN", BUCKETS)
 
 
 @pytest.fixture(scope="module")
@@ -106,8 +108,8 @@ class ChangingTasks(InProcess):
 def test_a_state_is_written_and_read_by_any_number_of_tasks(tmp_path: Path, seed: int) -> None:
     """Rows are taken back, the driver has a batch now and then, and groups of other queries come and go."""
     chance, jobs = Random(seed), ChangingTasks()
-    kinds = ("aggregate", "set", "grouping", "statistic", "collected", "gap", "subquery")
-    names = chance.sample([name for name in ALL if name.partition("_")[0] in kinds], 24)
+    kinds = ("aggregate", "set", "grouping", "statistic", "collected", "gap", "subquery", "join", "outer")
+    names = chance.sample([name for name in ALL if name.partition("_")[0] in kinds], 32)
     limits = replace(BY_TASKS, rows_per_task=0, rows_kept_open=0)
     streams = {name: replace(feed, batch=8) for name, feed in corrected_feeds(seed).items()}
     marked = False

@@ -83,10 +83,9 @@ class Manifest:
             "ORDER BY owner, part, run, position"
         ):
             path = str(path_inside(self._directory, file))
-            known = buckets != EVERY_BUCKET and hashing == bucket_hashing()
-            yield StoredSegment(
-                owner, part, run, Segment(path, rows, checksum, size, buckets if known else EVERY_BUCKET)
-            )
+            by, hashed = divmod(hashing, 1 << 32)
+            known = (buckets, by) if hashed == bucket_hashing() else ()
+            yield StoredSegment(owner, part, run, Segment(path, rows, checksum, size, *known))
 
     def trees(self, jobs: JobRunner, state: Path, plans: Mapping[str, TreePlan]) -> dict[str, Tree]:
         """The trees of some plans, whose rows are below the folder ``state``."""
@@ -179,8 +178,8 @@ class Manifest:
 
 
 def _hashing(segment: Segment) -> int:
-    """How rows were told apart by buckets: 0 where they were not."""
-    return 0 if segment.buckets == EVERY_BUCKET else bucket_hashing()
+    """How rows were told apart by buckets, and above 32 bits by which key: 0 where they were not."""
+    return 0 if segment.buckets == EVERY_BUCKET else bucket_hashing() + (segment.by << 32)
 
 
 def _over_files(plan: TreePlan, rows: Mapping[int, Run], log: Changelog) -> TreePlan:

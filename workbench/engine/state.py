@@ -13,6 +13,7 @@ from workbench.engine.event_time import EventTimeClock
 from workbench.engine.operators.grouped.fragments import merged_state, of_members
 from workbench.engine.physical.plans import AggregatePlan, RecursionPlan, TreePlan
 from workbench.engine.spark.jobs import JobRunner
+from workbench.engine.storage.buckets import BucketKey
 from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.relation import Delta, Merge, Relation, consolidate
 from workbench.engine.storage.segments import Segment
@@ -69,18 +70,16 @@ def empty_stream(jobs: JobRunner, columns: Columns, folder: Path) -> Relation:
 
 def empty_tree(jobs: JobRunner, plan: TreePlan, folder: Path) -> Tree:
     """A tree without rows."""
-    looked_up = tuple(plan.grouped.groups) if isinstance(plan, AggregatePlan) and plan.grouped.looks_up_rows else ()
-    merge = None if plan.monotone else Merge("rows", partial(_consolidated, plan), tuple(plan.stored), looked_up)
+    merge = None if plan.monotone else Merge("rows", partial(_consolidated, plan), tuple(plan.stored))
     state: Relation | None = None
     if isinstance(plan, AggregatePlan):
         layout, grouped = Layout(plan.grouped.state_columns), plan.grouped
-        keys, groups = tuple(grouped.keys), tuple(grouped.groups)
-        merge_state = Merge("state", partial(merged_state, grouped), keys, groups, not grouped.counted)
-        state = Relation(jobs, layout, folder, merge=merge_state)
+        merge_state = Merge("state", partial(merged_state, grouped), tuple(grouped.keys), not grouped.counted)
+        state = Relation(jobs, layout, folder, merge=merge_state, by=BucketKey(tuple(grouped.groups), of_groups=True))
     elif isinstance(plan, RecursionPlan):
         merge_state = Merge("state", _added_up, tuple(plan.steps.columns))
         state = Relation(jobs, Layout(plan.steps.state_columns), folder, merge=merge_state)
-    return Tree(plan, Relation(jobs, plan.layout, folder, merge=merge), state)
+    return Tree(plan, Relation(jobs, plan.layout, folder, merge=merge, by=plan.looked_up_by), state)
 
 
 def narrowed(tree: Tree, plan: TreePlan, batch: int) -> Tree:
@@ -93,8 +92,10 @@ def narrowed(tree: Tree, plan: TreePlan, batch: int) -> Tree:
     relation, state = tree.relation, tree.state
     if other_roots or relation.layout != empty.relation.layout:
         relation = replace(relation, layout=plan.layout, merge=empty.relation.merge)
+    if relation.by != plan.looked_up_by:
+        relation = replace(relation, by=plan.looked_up_by)
     if state is not None and empty.state is not None and (other_roots or state.layout != empty.state.layout):
-        state = replace(state, layout=empty.state.layout, merge=empty.state.merge)
+        state = replace(state, layout=empty.state.layout, merge=empty.state.merge, by=empty.state.by)
     extensible = tree.extensible and tree.plan.bits.keys() == plan.bits.keys()
     log = tree.log_for(plan, batch)
     return replace(tree, plan=plan, relation=relation, state=state, log=log, extensible=extensible)

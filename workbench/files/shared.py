@@ -191,8 +191,12 @@ def stored(path: str) -> None:
 
 def all_stored(paths: Iterable[str]) -> None:
     """Store files that this machine has just written, several at a time."""
-    with ThreadPoolExecutor(_AT_A_TIME, thread_name_prefix="argus-store") as pool:
-        list(pool.map(stored, paths))
+    of_store = [path for path in paths if _folder_of(path) is not None]
+    if len(of_store) == 1:
+        stored(of_store[0])
+    elif of_store:
+        with ThreadPoolExecutor(_AT_A_TIME, thread_name_prefix="argus-store") as pool:
+            list(pool.map(stored, of_store))
 
 
 def journal_of(path: Path) -> tuple[Journal, str] | None:

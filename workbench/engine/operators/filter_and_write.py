@@ -34,7 +34,8 @@ from workbench.engine.physical.stored.values import Computed
 from workbench.engine.spark.arrow_tasks import ArrowBatches, go_on, map_rows
 from workbench.engine.spark.jobs import PlanJob
 from workbench.engine.spark.python_steps import ANSWER
-from workbench.engine.storage.buckets import EVERY_BUCKET
+from workbench.engine.storage.bucketed import BucketedWriter
+from workbench.engine.storage.buckets import EVERY_BUCKET, BucketKey
 from workbench.engine.storage.counted_tests import CountedTest
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.job_input import JobInput, checked_token, job_token
@@ -109,6 +110,7 @@ class FilterAndWrite:
         with_state: whether an earlier step has written a change of the operator's state, and handed over its segments.
         limits: of what is done together.
         buckets: those of the rows.
+        readers: by which key other operators look rows up, and how many tasks may do so.
     """
 
     tree: str
@@ -122,10 +124,17 @@ class FilterAndWrite:
     with_state: bool = False
     limits: Limits = LIMITS
     buckets: int = EVERY_BUCKET
+    readers: tuple[BucketKey, int] | None = None
 
     def __call__(self, batches: ArrowBatches) -> ArrowBatches:
         """Write the rows of a task; gives its answer."""
         yield pa.RecordBatch.from_pydict({"answer": [json.dumps(vars(self.write(batches)))]})
+
+    @property
+    def _writer(self) -> SegmentWriter:
+        if self.readers is None:
+            return SegmentWriter(self.folder, self.limits, self.buckets)
+        return BucketedWriter(self.folder, self.limits, *self.readers)
 
     def write(self, batches: ArrowBatches) -> Answer:
         """Write some rows, in whatever process: its report, which needs no text where this process reads it."""
@@ -135,7 +144,7 @@ class FilterAndWrite:
         counts = np.zeros(WORD_BITS * words + len(grouped.combinations), dtype=np.int64)
         removed = np.zeros_like(counts)
         rows_in = 0
-        writer = SegmentWriter(self.folder, self.limits, self.buckets)
+        writer = self._writer
         learnt = Learnt() if self.learnt is None else Learnt(**self.learnt.read().learnt)
         for batch in _cancelled(batches, self.limits.rows_cancelled_together) if self.cancels else batches:
             go_on()

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -21,15 +22,17 @@ import pyarrow.compute as pc
 from workbench.arrow.types import Mask
 from workbench.engine.operators.early_test import CandidateTest
 from workbench.engine.operators.lookup import Lookup, is_first_path, path_has
-from workbench.engine.physical.access_paths import EVERY_PAIR, AccessPath
+from workbench.engine.physical.access_paths import EVERY_PAIR, AccessPath, keyed
 from workbench.engine.physical.array_places import PLACE, ArrayPlaces
 from workbench.engine.physical.row_tests import NO_TESTS, RowTests, pair_column
 from workbench.engine.physical.semijoin import Semijoin
 from workbench.engine.spark.arrow_tasks import ArrowBatches
+from workbench.engine.storage.buckets import EVERY_BUCKET, BucketKey, bucket_key, buckets_of_tasks, of_buckets
+from workbench.engine.storage.indexes.key_index import row_buckets
 from workbench.engine.storage.job_input import TaskInput
 from workbench.engine.storage.layout import BATCH, WEIGHT, conform
 from workbench.engine.storage.scan import Scan
-from workbench.engine.storage.segments import Run, read_share, shares
+from workbench.engine.storage.segments import Run, read_share, shares, that_may_have
 from workbench.network.nodes import SIDES
 
 
@@ -69,7 +72,7 @@ class IndexJoin:
     def count(self, task: TaskInput) -> int:
         """How many candidate pairs a task has, whatever node their rows belong to."""
         pairs = 0
-        for change, others, changed in _halves(task, self._first):
+        for change, others, changed in self._halves(task, self._first):
             pairs += sum(lookup.count(others) for lookup in self._lookups(self.paths, change, changed, task))
         for semijoin in self.semijoins if task.task == 0 else ():
             pairs += sum(segment.rows for segment in task.inputs[semijoin.side].change)
@@ -83,13 +86,13 @@ class IndexJoin:
             arrays: the changed rows of the side with ``places``, where they are not read here. The other side, of
                 places, has changed only where there were no arrays before.
         """
-        for change, others, changed in _halves(task, self._first):
+        for change, others, changed in self._halves(task, self._first):
             if arrays is not None and self.places is not None and changed != self.places.side:
                 continue
             for lookup in self._lookups(self.paths, change, changed, task, arrays):
                 yield from self._pairs_of_access_path(lookup, others)
         for semijoin in self.semijoins:
-            for change, others, changed in _halves(task, first=semijoin.side):
+            for change, others, changed in self._halves(task, first=semijoin.side):
                 for lookup in self._lookups((semijoin.path,), change, changed, task):
                     yield from self._pairs_of_semijoin(lookup, others, changed == semijoin.side)
 
@@ -140,13 +143,54 @@ class IndexJoin:
         """One task's part of a side's change, once for each access path: the rows of the node that have a key."""
         own, other = self._paired[:: 1 - 2 * changed]
         decides = self._decides(changed)
-        read = read_share(shares(change, task.tasks)[task.task], self.sides[changed].input, task.limits)
-        for rows in read if arrays is None else arrays:
+        for rows in self._changed_rows(change, changed, task) if arrays is None else arrays:
             if self.places is not None and changed == self.places.side:
                 rows = self.places.each(rows)
             for path in paths:
                 if (lookup := Lookup.of(path, changed, own, other, rows, decides, task.limits)) is not None:
                     yield lookup
+
+    def _changed_rows(self, change: Run, changed: int, task: TaskInput) -> ArrowBatches:
+        """One task's part of a side's change: the rows of its buckets, or of its share."""
+        schema = self.sides[changed].input
+        if (own := self._own_buckets(task)) is None:
+            yield from read_share(shares(change, task.tasks)[task.task], schema, task.limits)
+            return
+        (share,), key = shares(that_may_have(change, own, self._by[changed].number), 1), self._by[changed].columns
+        for rows in read_share(share, schema, task.limits):
+            yield rows.filter(pa.array(of_buckets(row_buckets(rows, key), own)))
+
+    @cached_property
+    def _by(self) -> tuple[BucketKey, ...]:
+        """The keys of the sides by which pairs are of one bucket; none where rows are looked up in several ways."""
+        paths = [*self.paths, *(semijoin.path for semijoin in self.semijoins)]
+        if self.places is not None or not keyed(paths):
+            return ()
+        return tuple(bucket_key(paths[0].key_columns(side)) for side in SIDES)
+
+    def _own_buckets(self, task: TaskInput) -> int | None:
+        """The buckets of a task, where more is stored by buckets than there is to be read of the change by each task;
+        ``None``: each has a share of the change, and reads all of what is stored."""
+        if task.tasks == 1 or not self._by:
+            return None
+        saved = 0
+        for rows, key in zip(task.inputs, self._by, strict=True):
+            for stored in (rows.before, rows.change):
+                in_buckets = [segment.buckets_by(key.number) != EVERY_BUCKET for segment in stored]
+                saved += sum(segment.bytes for segment, apart in zip(stored, in_buckets, strict=True) if apart)
+            saved -= sum(segment.bytes for segment in rows.change if segment.buckets_by(key.number) == EVERY_BUCKET)
+        return buckets_of_tasks(task.tasks)[task.task] if saved > 0 else None
+
+    def _halves(self, task: TaskInput, first: int = 0) -> Iterator[tuple[Run, Run, int]]:
+        """The two terms of Δ(L ⋈ R): what changed, what a task looks it up in, and the side that changed.
+
+        Of pairs of two changed rows, the row of the side ``first`` is looked up.
+        """
+        looks, other = task.inputs[:: 1 - 2 * first]
+        halves = (looks.change, (*other.before, *other.change), first), (other.change, looks.before, 1 - first)
+        own = self._own_buckets(task)
+        for change, others, changed in halves:
+            yield change, others if own is None else that_may_have(others, own, self._by[1 - changed].number), changed
 
     def _cancels(self, changed: int) -> bool:
         """Whether changed rows of a side may cancel: no column of theirs is in the join's rows."""
@@ -182,16 +226,6 @@ class IndexJoin:
         batch = pc.max_element_wise(left.column(BATCH), right.column(BATCH))
         weight = pc.multiply(left.column(WEIGHT), right.column(WEIGHT))
         return pa.RecordBatch.from_arrays([*values, batch, weight], names=[*names, BATCH, WEIGHT])
-
-
-def _halves(task: TaskInput, first: int = 0) -> Iterator[tuple[Run, Run, int]]:
-    """The two terms of Δ(L ⋈ R): what changed, what it is looked up in, and the side that changed.
-
-    Of pairs of two changed rows, the row of the side ``first`` is looked up.
-    """
-    looks, other = task.inputs[:: 1 - 2 * first]
-    yield looks.change, (*other.before, *other.change), first
-    yield other.change, looks.before, 1 - first
 
 
 def _where(chosen: Mask, rows: pa.RecordBatch) -> pa.RecordBatch:

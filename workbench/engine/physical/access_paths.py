@@ -10,7 +10,7 @@ the selections on it are tested afterwards.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.engine.physical.band import Band, BandEnd
@@ -57,6 +57,11 @@ class AccessPath:
         if not set(self.keys) <= set(other.keys):
             return False
         return all(any(own.contains(band) for band in other.bands) for own in self.bands)
+
+
+def keyed(paths: Sequence[AccessPath]) -> bool:
+    """Whether all pairs that some paths find have equal values of one key."""
+    return bool(paths) and bool(paths[0].keys) and all(set(path.keys) == set(paths[0].keys) for path in paths)
 
 
 EVERY_PAIR = AccessPath(())

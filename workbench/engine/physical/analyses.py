@@ -5,14 +5,16 @@ What is *mergeable*, read, tested and looked up of each local tree (a root and t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from workbench.engine.physical.access_paths import AccessPath
+from workbench.engine.physical.access_paths import AccessPath, keyed
 from workbench.engine.physical.aggregate_plan import has_mergeable_state
 from workbench.engine.physical.analytic.reach import sums_of
 from workbench.engine.physical.fusion import member
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.recursion import RecursionSteps
+from workbench.engine.storage.buckets import bucket_key
 from workbench.engine.storage.layout import MEMBER
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Analytic, Columns, Node, NodeId, Recursion, Selection, Window
@@ -70,6 +72,29 @@ def read_sets(network: Network) -> Mapping[NodeId, set[tuple[NodeId, ...]]]:
 def is_bounded(node: Node) -> bool:
     """Whether a node keeps the first rows of an order, and no others."""
     return isinstance(node, Analytic) and bool(node.bound)
+
+
+def bucket_columns(
+    network: Network,
+    paths: Mapping[NodeId, Sequence[AccessPath]],
+    row_keys: Mapping[NodeId, Sequence[Expression]],
+) -> Mapping[NodeId, Counter[tuple[str, ...]]]:
+    """For every tree, by root, the keys by which tasks look up rows of their buckets alone, and how many operators do.
+
+    Args:
+        network: what runs.
+        paths: for each join those by which its sides are looked up: by equal keys all of them, or rows of no bucket.
+        row_keys: for each aggregate that is computed from its parent's rows the groups by which these are looked up.
+    """
+    found: dict[NodeId, Counter[tuple[str, ...]]] = {root: Counter() for root in network.trees}
+    for root, some in paths.items():
+        if keyed(some):
+            for side, parent in enumerate(network.nodes[root].parents):
+                found[network.roots[parent]][bucket_key(some[0].key_columns(side)).columns] += 1
+    for root, keys in row_keys.items():
+        if keys:
+            found[network.roots[network.nodes[root].parents[0]]][bucket_key(map(key_column, keys)).columns] += 1
+    return found
 
 
 def lookup_keys(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar, assert_never
@@ -14,6 +15,7 @@ from workbench.engine.physical.aggregate_plan import (
     plan_set_operation,
 )
 from workbench.engine.physical.analyses import (
+    bucket_columns,
     is_bounded,
     lookup_keys,
     mergeable_aggregates,
@@ -35,6 +37,7 @@ from workbench.engine.physical.plans import (
 )
 from workbench.engine.physical.recursion import RecursionSteps
 from workbench.engine.physical.semijoin import Semijoin, all_of, plan_lookups
+from workbench.engine.storage.buckets import BucketKey
 from workbench.engine.storage.layout import MEMBER
 from workbench.limits import LIMITS, Limits
 from workbench.network.network import Network
@@ -128,6 +131,8 @@ class _PlanBuilder:
         }
         row_keys = {root: plan.row_keys for name, plan in self.groupings.items() for root in operators[name]}
         self.lookup_keys = lookup_keys(network, self.produced, paths, row_keys)
+        anew = {root: row_keys[root] for root in row_keys if self.groupings[self.name_of[root]].anew is not None}
+        self.bucket_columns = bucket_columns(network, paths, anew)
 
     def plan(self, name: str, old_bits: Mapping[NodeId, int], plans: Mapping[str, TreePlan]) -> TreePlan:
         """The plan of one operator; ``plans`` has those of the operators it reads."""
@@ -167,7 +172,17 @@ class _PlanBuilder:
             filter=compile_filter(tests, bits.values(), kept_for, produced),
             keys=_merged(self.lookup_keys[root] for root in roots),
             query_reads=query_reads,
+            looked_up_by=self._looked_up_by(name),
         )
+
+    def _looked_up_by(self, name: str) -> BucketKey | None:
+        """The key of the buckets of an operator's rows: its groups, where it looks them up itself."""
+        grouping = self.groupings.get(name)
+        if grouping is not None and grouping.looks_up_rows:
+            return BucketKey(tuple(grouping.groups), of_groups=True)
+        counted = sum((self.bucket_columns[root] for root in self.operators[name]), Counter[tuple[str, ...]]())
+        most = max(counted.items(), key=lambda item: (item[1], item[0]), default=None)
+        return None if most is None else BucketKey(most[0])
 
     def _kind(self, name: str, bits_read: Sequence[Sequence[tuple[int, ...]]]) -> Callable[..., TreePlan]:
         """The class of an operator's plan with the fields that this class adds to ``BasePlan``.

@@ -18,6 +18,7 @@ from workbench.engine.physical.fusion import member
 from workbench.engine.physical.recursion import RecursionSteps
 from workbench.engine.physical.semijoin import Semijoin
 from workbench.engine.physical.stored.values import Computed, computed_value
+from workbench.engine.storage.buckets import BucketKey
 from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.lineage import WORD_BITS
 from workbench.network.nodes import Analytic, Columns, Join, NodeId, Read, SetOperation, Window
@@ -46,6 +47,7 @@ class BasePlan:
         filter: the selections of all trees as one grouped filter.
         keys: expressions that are stored with the rows to look them up by, by the name of their column.
         query_reads: what queries read of the operator, and the bits of the nodes that have those rows.
+        looked_up_by: the key by which most operators look its rows up.
     """
 
     name: str
@@ -62,6 +64,7 @@ class BasePlan:
     filter: CompiledFilter
     keys: Mapping[str, Expression]
     query_reads: Mapping[Read, LineageBits]
+    looked_up_by: BucketKey | None = None
 
     @property
     def has_changelog(self) -> bool:

@@ -1,4 +1,4 @@
-"""Buckets: the rows of a state by the hash of their group, so that a task reads its share of the state alone.
+"""Buckets: rows by the hash of what they are looked up by, so that a task reads its share of a state alone.
 
 There are 64. A set of them is a number: bit *n* says whether bucket *n* is in it. A segment says which buckets its rows
 may be of, and each of some tasks has its own: when a task comes or goes, its buckets change hands, and few others
@@ -7,7 +7,10 @@ may be of, and each of some tasks has its own: when a task comes or goes, its bu
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +25,35 @@ EVERY_BUCKET = -1
 
 _SINGLE = (*(1 << number for number in range(BUCKETS - 1)), -1 << (BUCKETS - 1))
 """The sets of one bucket."""
+
+
+@dataclass(frozen=True)
+class BucketKey:
+    """The columns by which the rows of a tree are in buckets.
+
+    Attributes:
+        columns: in order of their names, so that it does not matter who looks rows up by them.
+        of_groups: whether they are the groups of the tree's own operator, which may become more as others are fused.
+    """
+
+    columns: tuple[str, ...]
+    of_groups: bool = False
+
+    @cached_property
+    def number(self) -> int:
+        """Tells segments that have rows of some buckets by these columns from others; that of groups is 0."""
+        return 0 if self.of_groups else 1 + crc32("\x00".join(self.columns).encode()) % (1 << 30)
+
+
+def bucket_key(columns: Iterable[str]) -> BucketKey:
+    """The key of some columns, in whatever order.
+
+    Example:
+        >>> bucket_key(["b", "a"]) == bucket_key(["a", "b"])
+        True
+    """
+    return BucketKey(tuple(sorted(columns)))
+
 
 BucketNumbers = npt.NDArray[np.int64]
 

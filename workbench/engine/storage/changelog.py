@@ -67,7 +67,7 @@ def append_change(log: Changelog, batch: int, delta: Delta) -> Changelog:
 
 def changes_of(log: Changelog, tree: Relation) -> Relation:
     """The changes of a tree as a relation: what came after the last entry with all rows."""
-    return replace(tree, runs=tuple(entry.delta.segments for entry in log[_first(log) :]), merge=None)
+    return replace(tree, runs=tuple(entry.delta.segments for entry in log[_first(log) :]), merge=None, by=None)
 
 
 def since_hydration(log: Changelog) -> Changelog:

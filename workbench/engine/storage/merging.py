@@ -17,12 +17,13 @@ import numpy as np
 import pyarrow as pa
 
 from workbench.arrow.types import Mask
-from workbench.engine.storage.buckets import EVERY_BUCKET, buckets_of_tasks, each_bucket, of_buckets
+from workbench.engine.storage.buckets import EVERY_BUCKET, BucketKey, buckets_of_tasks, each_bucket, of_buckets
 from workbench.engine.storage.indexes.key_index import key_hashes, row_buckets
 from workbench.engine.storage.job_input import InputRows, TaskInput
 from workbench.engine.storage.layout import Layout, conform
 from workbench.engine.storage.relation import Merge, Relation
 from workbench.engine.storage.segments import (
+    Run,
     Segment,
     SegmentFields,
     SegmentWriter,
@@ -44,20 +45,21 @@ class MergeRuns:
     Attributes:
         layout: of the rows that are written.
         folder: where.
-        merge: of the relation.
+        merge, by: of the relation.
         whole: whether these are all runs that there are.
     """
 
     layout: Layout
     folder: str
     merge: Merge | None
+    by: BucketKey | None
     whole: bool
 
     def __call__(self, task: TaskInput) -> list[SegmentFields]:
         """The segments that it has written."""
         written = list[Segment]()
         for buckets, rows in self._parts(task):
-            writer = SegmentWriter(self.folder, task.limits, buckets)
+            writer = SegmentWriter(self.folder, task.limits, buckets, 0 if self.by is None else self.by.number)
             for batch in rows:
                 writer.add(batch)
             written += writer.close()
@@ -65,15 +67,15 @@ class MergeRuns:
 
     def _parts(self, task: TaskInput) -> Iterator[tuple[int, Iterable[pa.RecordBatch]]]:
         """What is written, with its buckets."""
-        if self.merge is None:
-            yield EVERY_BUCKET, self._rows(task)
+        if self.merge is None and (self.by is None or task.tasks == 1):
+            yield self._buckets(task, task.inputs[0].change), self._rows(task)
             return
-        buckets, rows = self._reduced(task, self.merge)
-        if task.tasks == 1 or not self.merge.groups or rows.num_rows <= task.limits.rows_per_segment:
+        buckets, rows = self._reduced(task)
+        if task.tasks == 1 or self.by is None or rows.num_rows <= task.limits.rows_per_segment:
             yield buckets, [rows]
             return
         # Of many rows a segment has one bucket: where there are more tasks, or fewer, they read no others.
-        numbers = row_buckets(rows, self.merge.groups)
+        numbers = row_buckets(rows, self.by.columns)
         for own in each_bucket(buckets):
             yield own, [rows.filter(pa.array(of_buckets(numbers, own)))]
 
@@ -83,30 +85,39 @@ class MergeRuns:
         check_segments(segment for segment in task.inputs[0].change if segment.path in paths)
         return read_share(share, self.layout.arrow, task.limits)
 
-    def _reduced(self, task: TaskInput, merge: Merge) -> tuple[int, pa.RecordBatch]:
+    def _buckets(self, task: TaskInput, segments: Run) -> int:
+        """Those of a task that some segments may have rows of."""
+        if self.by is None:
+            return EVERY_BUCKET
+        may_have = reduce(or_, (segment.buckets_by(self.by.number) for segment in segments), 0)
+        return buckets_of_tasks(task.tasks)[task.task] & may_have
+
+    def _reduced(self, task: TaskInput) -> tuple[int, pa.RecordBatch]:
         """The rows of the task's part, and their buckets."""
-        buckets = buckets_of_tasks(task.tasks)[task.task] if merge.groups else EVERY_BUCKET
-        segments = that_may_have(task.inputs[0].change, buckets)
+        buckets = self._buckets(task, task.inputs[0].change)
+        segments = (
+            task.inputs[0].change if self.by is None else that_may_have(task.inputs[0].change, buckets, self.by.number)
+        )
         rows = [conform(open_segment(segment.path), self.layout.arrow) for segment in segments]
         check_segments(segment for segment in segments if not MAPPED.wrote(segment.path))
         if task.tasks > 1:
-            rows = [batch.filter(pa.array(_of_task(batch, merge, task))) for batch in rows]
+            rows = [batch.filter(pa.array(self._of_task(batch, task))) for batch in rows]
         together = pa.concat_batches(rows or [conform(pa.RecordBatch.from_pydict({}), self.layout.arrow)])
-        buckets &= reduce(or_, (segment.buckets for segment in segments), 0)
-        return buckets, conform(merge.reduce(together, self.whole), self.layout.arrow)
+        left = together if self.merge is None else self.merge.reduce(together, self.whole)
+        return buckets, conform(left, self.layout.arrow)
 
-
-def _of_task(rows: pa.RecordBatch, merge: Merge, task: TaskInput) -> Mask:
-    if merge.groups:
-        return of_buckets(row_buckets(rows, merge.groups), buckets_of_tasks(task.tasks)[task.task])
-    hashes, _ = key_hashes([rows.column(key) for key in merge.keys], nulls=True)
-    return np.asarray(hashes % np.uint64(task.tasks) == task.task)
+    def _of_task(self, rows: pa.RecordBatch, task: TaskInput) -> Mask:
+        if self.by is not None:
+            return of_buckets(row_buckets(rows, self.by.columns), buckets_of_tasks(task.tasks)[task.task])
+        assert self.merge is not None
+        hashes, _ = key_hashes([rows.column(key) for key in self.merge.keys], nulls=True)
+        return np.asarray(hashes % np.uint64(task.tasks) == task.task)
 
 
 def merging_of(relation: Relation) -> MergeRuns:
     """The work of a task that merges the runs of a relation that are due."""
     whole = relation.due == len(relation.runs)
-    return MergeRuns(relation.layout, str(relation.folder), relation.merge, whole)
+    return MergeRuns(relation.layout, str(relation.folder), relation.merge, relation.by, whole)
 
 
 def merged_here(relation: Relation) -> Relation:

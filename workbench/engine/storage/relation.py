@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
 from workbench.engine.spark.jobs import JobRunner
+from workbench.engine.storage.buckets import BucketKey
 from workbench.engine.storage.counted_tests import CountedTest
 from workbench.engine.storage.frames import segments_frame
 from workbench.engine.storage.grouping import group_rows
@@ -78,14 +79,12 @@ class Merge:
         role: of the relation among those of its folder.
         reduce: the rows that are left of some; its second argument tells whether these are all rows there are.
         keys: columns; rows that differ in them are not merged.
-        groups: those of the keys by which rows are in buckets, where a look-up asks for buckets.
         stays_open: whether a process keeps what few rows come to (``open_groups``), and need not read their runs.
     """
 
     role: str
     reduce: Callable[[pa.RecordBatch, bool], pa.RecordBatch]
     keys: tuple[str, ...]
-    groups: tuple[str, ...] = ()
     stays_open: bool = False
 
 
@@ -102,6 +101,8 @@ class Relation:
     runs: tuple[Run, ...] = ()
     merge: Merge | None = None
     """Merges runs to fewer rows, where that is possible."""
+    by: BucketKey | None = None
+    """The key by which rows are in buckets, where a look-up asks for buckets."""
 
     @cached_property
     def segments(self) -> Run:
@@ -122,7 +123,7 @@ class Relation:
         """The relation with a delta's rows."""
         if not delta.rows:
             return self
-        return Relation(self.jobs, self.layout, self.folder, (*self.runs, delta.segments), self.merge)
+        return replace(self, runs=(*self.runs, delta.segments))
 
     @cached_property
     def due(self) -> int:
@@ -157,7 +158,7 @@ class Relation:
     @property
     def merging_apart(self) -> Sequence[Run]:
         """Their segments in lists that have no bucket in common."""
-        return apart(self.merging) if self.merge is not None and self.merge.groups else [self.merging]
+        return [self.merging] if self.by is None else apart(self.merging, self.by.number)
 
     @property
     def _number(self) -> int:
@@ -187,12 +188,12 @@ def tasks_for(rows: int, jobs: JobRunner) -> int:
     return 1 if rows <= jobs.limits.rows_per_task else jobs.cores
 
 
-def apart(segments: Run) -> list[Run]:
-    """Segments in lists that have no bucket in common."""
+def apart(segments: Run, key: int = 0) -> list[Run]:
+    """Segments in lists that have no bucket of a key in common."""
     lists = list[tuple[int, Run]]()
     for segment in segments:
-        met = [own for own in lists if own[0] & segment.buckets]
-        buckets = reduce(or_, (own for own, _ in met), segment.buckets)
+        met = [own for own in lists if own[0] & segment.buckets_by(key)]
+        buckets = reduce(or_, (own for own, _ in met), segment.buckets_by(key))
         lists = [own for own in lists if own not in met]
         lists.append((buckets, (*chain.from_iterable(run for _, run in met), segment)))
     return [run for _, run in lists]

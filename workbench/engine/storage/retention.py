@@ -121,7 +121,8 @@ def _left_of(segment: Segment, relation: Relation, bounds: Sequence[RetentionBou
         return (segment,)
     check_segments([segment])
     remaining = conform(rows.filter(pa.array(kept)), relation.layout.arrow)
-    return write_segments(pa.Table.from_batches([remaining]), relation.folder, relation.jobs.limits, segment.buckets)
+    of_buckets = segment.buckets, segment.by
+    return write_segments(pa.Table.from_batches([remaining]), relation.folder, relation.jobs.limits, *of_buckets)
 
 
 def _most_needed(segment: Segment, bound: RetentionBound) -> int:

@@ -10,7 +10,7 @@ import os
 import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from zlib import crc32
 
@@ -21,7 +21,7 @@ from workbench.engine.storage.layout import conform
 from workbench.errors import EngineError
 from workbench.files.mapped import MAPPED, remove_file
 from workbench.files.packs import PACKING, bytes_checksum, bytes_of, file_of
-from workbench.files.shared import local_path, stored
+from workbench.files.shared import all_stored, local_path
 from workbench.files.writing import NewFile, make_folder, write_file
 from workbench.limits import LIMITS, Limits
 
@@ -36,6 +36,7 @@ class Segment:
         checksum: of its bytes (``workbench.files.writing``); ``None`` where an older version wrote it.
         bytes: how many it has, known without the file; 0 where that is not known.
         buckets: the set of those that its rows may be of (``buckets``): of every one, where they are not told apart.
+        by: the number of the key that these are of (``BucketKey``).
     """
 
     path: str
@@ -43,11 +44,16 @@ class Segment:
     checksum: int | None = None
     bytes: int = 0
     buckets: int = EVERY_BUCKET
+    by: int = 0
 
     @property
     def file(self) -> str:
         """The file that it is, or is in."""
         return file_of(self.path)
+
+    def buckets_by(self, key: int) -> int:
+        """The buckets that its rows may be of by a key."""
+        return self.buckets if self.by == key else EVERY_BUCKET
 
 
 _OPTIONS = pa.ipc.IpcWriteOptions()
@@ -56,13 +62,13 @@ _OPTIONS = pa.ipc.IpcWriteOptions()
 Run = tuple[Segment, ...]
 """Segments written together: the rows of one change, or of one merge."""
 
-SegmentFields = tuple[str, int, int | None, int, int]
+SegmentFields = tuple[str, int, int | None, int, int, int]
 """A segment in terms of JSON."""
 
 
 def segment_fields(segment: Segment) -> SegmentFields:
     """A segment as a task answers with it."""
-    return segment.path, segment.rows, segment.checksum, segment.bytes, segment.buckets
+    return segment.path, segment.rows, segment.checksum, segment.bytes, segment.buckets, segment.by
 
 
 def segments_of(fields: Iterable[SegmentFields]) -> Run:
@@ -77,11 +83,12 @@ class SegmentWriter:
         folder: of the segments.
         limits: rows of a segment, bytes of a part of a pack.
         buckets: those of the rows.
+        by: the number of their key.
     """
 
-    def __init__(self, folder: str, limits: Limits = LIMITS, buckets: int = EVERY_BUCKET) -> None:
+    def __init__(self, folder: str, limits: Limits = LIMITS, buckets: int = EVERY_BUCKET, by: int = 0) -> None:
         self._rows, self._part = limits.rows_per_segment, limits.bytes_per_part
-        self._folder, self._buckets = folder, buckets
+        self._folder, self._buckets, self._by = folder, buckets, by
         self._waiting: list[pa.RecordBatch] = []
         self._written: list[Segment] = []
 
@@ -97,21 +104,34 @@ class SegmentWriter:
             self._write()
         return self._written
 
+    def parts(self, batch: pa.RecordBatch) -> Iterable[tuple[pa.RecordBatch, int]]:
+        """What is written of rows that came together, each part with its buckets."""
+        yield batch, self._buckets
+
     def _write(self) -> None:
         batches = self._waiting
         if len(batches) > 1:  # strings of more than 2 GiB stay several batches; each becomes a file
             batches = pa.Table.from_batches(batches).combine_chunks().to_batches()
-        for batch in batches:
+        files = list[str]()
+        for batch, buckets in chain.from_iterable(map(self.parts, batches)):
             # To ask for the bytes of a slice takes as long as to write it.
             small = batch.get_total_buffer_size() <= self._part or batch.nbytes <= self._part
             data = bytes_of_rows(batch) if small else None
             path = None if data is None else PACKING.add(self._folder, data)
             if data is None or path is None:
-                self._written.append(self._write_file(batch, data))
+                segment = self._write_file(batch, data)
+                files.append(segment.path)
             else:
                 MAPPED.keep(path, batch, data)
-                self._written.append(Segment(path, batch.num_rows, crc32(data), data.size, self._buckets))
+                segment = Segment(path, batch.num_rows, crc32(data), data.size)
+            self._written.append(replace(segment, buckets=buckets, by=self._by))
         self._waiting = []
+        try:
+            all_stored(files)
+        except BaseException:
+            for path in files:
+                Path(local_path(path)).unlink(missing_ok=True)
+            raise
 
     def _write_file(self, batch: pa.RecordBatch, data: pa.Buffer | None) -> Segment:
         """Write a file of its own; ``data`` is what it will have, where that is little."""
@@ -122,13 +142,12 @@ class SegmentWriter:
         local = local_path(path)
         try:
             checksum, size = _write_large(local, batch) if data is None else (write_file(Path(local), data), data.size)
-            stored(path)
         except BaseException:
             Path(local).unlink(missing_ok=True)  # on a full disk every byte counts
             raise
         if data is not None:
             MAPPED.keep(path, batch, data)  # it is read next
-        return Segment(path, batch.num_rows, checksum, size, self._buckets)
+        return Segment(path, batch.num_rows, checksum, size)
 
 
 def bytes_of_rows(batch: pa.RecordBatch) -> pa.Buffer:
@@ -146,9 +165,11 @@ def _write_large(path: str, batch: pa.RecordBatch) -> tuple[int, int]:
     return file.checksum, file.bytes
 
 
-def write_segments(table: pa.Table, folder: Path, limits: Limits = LIMITS, buckets: int = EVERY_BUCKET) -> Run:
+def write_segments(
+    table: pa.Table, folder: Path, limits: Limits = LIMITS, buckets: int = EVERY_BUCKET, by: int = 0
+) -> Run:
     """Write the rows of a table; see ``SegmentWriter``."""
-    writer = SegmentWriter(str(folder), limits, buckets)
+    writer = SegmentWriter(str(folder), limits, buckets, by)
     for batch in table.to_batches():
         writer.add(batch)
     return tuple(writer.close())
@@ -210,9 +231,9 @@ def _names(folder: str) -> list[str]:
         return []
 
 
-def that_may_have(segments: Iterable[Segment], buckets: int) -> Run:
-    """The segments that may have rows of some buckets."""
-    return tuple(segment for segment in segments if segment.buckets & buckets)
+def that_may_have(segments: Iterable[Segment], buckets: int, key: int = 0) -> Run:
+    """The segments that may have rows of some buckets by a key."""
+    return tuple(segment for segment in segments if segment.buckets_by(key) & buckets)
 
 
 Share = list[tuple[str, int, int]]

@@ -23,15 +23,16 @@ from workbench.engine.operators.grouped.state_update import StateUpdate
 from workbench.engine.operators.grouped.stored_fragments import StoredFragments
 from workbench.engine.operators.grouped.value_counts import ChangedValues
 from workbench.engine.physical.aggregate_plan import GroupedPlan, Sessions
+from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.row_inputs import Evaluated
 from workbench.engine.physical.stored.calls import Functions
 from workbench.engine.physical.stored.values import Computed
 from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.spark.handed_over import hand_over, handed_over
-from workbench.engine.storage.buckets import EVERY_BUCKET
+from workbench.engine.storage.buckets import EVERY_BUCKET, bucket_key
 from workbench.engine.storage.comparable import comparable
 from workbench.engine.storage.grouping import group_rows
-from workbench.engine.storage.job_input import JobInput
+from workbench.engine.storage.job_input import InputRows, JobInput
 from workbench.engine.storage.layout import MEMBER, WEIGHT, Layout, conform, only
 from workbench.engine.storage.relation import consolidate
 from workbench.engine.storage.scan import FusedScan, Scan
@@ -73,7 +74,7 @@ class RecomputedGroups:
 
     def of(self, fragments: ArrowBatches) -> ArrowBatches:
         """The change of the operator's rows; every task must have all fragments of its groups."""
-        dirty, parent = self._dirty(fragments), self.job_input.read().inputs[0]
+        dirty, parent = self._dirty(fragments), self._parent
         lookup, own = self._lookup, KeyedLookup(self.own.key_columns, self.own, limits=self.job_input.limits)
         within, after, sessions = None, (*parent.before, *parent.change), self.anew.sessions
         if sessions is not None and sessions.column in self.produced and not isinstance(sessions.time, Evaluated):
@@ -87,7 +88,7 @@ class RecomputedGroups:
 
     def rows_of_dirty(self, fragments: ArrowBatches) -> ArrowBatches:
         """The rows of the dirty groups, which are handed over to ``change``, as ``of`` finds them."""
-        dirty, parent = self._dirty(fragments), self.job_input.read().inputs[0]
+        dirty, parent = self._dirty(fragments), self._parent
         hand_over(self.tree, bytes_of_rows(dirty).to_pybytes(), apart=True)
         yield from self._lookup.rows_of(dirty, (*parent.before, *parent.change))
 
@@ -98,6 +99,12 @@ class RecomputedGroups:
         dirty = pa.ipc.open_file(handed_over(self.tree)).get_batch(0)
         own = KeyedLookup(self.own.key_columns, self.own, limits=limits)
         yield self._change(iter(found), [(dirty, None)], own)
+
+    @property
+    def _parent(self) -> InputRows:
+        """The parent's rows that may be of the task's groups."""
+        rows, key = self.job_input.read().inputs[0], bucket_key(map(key_column, self.plan.row_keys)).number
+        return InputRows(*(that_may_have(run, self.buckets, key) for run in (rows.change, rows.before)))
 
     @property
     def _lookup(self) -> KeyedLookup:

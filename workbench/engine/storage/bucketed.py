@@ -1,0 +1,43 @@
+"""Bucketed rows: what a task writes of rows that others look up by key, a segment for each task that may read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from workbench.engine.storage.buckets import BUCKETS, EVERY_BUCKET, BucketKey, buckets_of_tasks, of_buckets
+from workbench.engine.storage.indexes.key_index import row_buckets
+from workbench.engine.storage.segments import SegmentWriter
+from workbench.limits import Limits
+
+_UNEVEN = 2
+"""How many times the mean the largest part may be: few values of a key would leave some tasks without work."""
+
+
+class BucketedWriter(SegmentWriter):
+    """Writes many rows by their buckets, and few, or those of few values of the key, together.
+
+    Args:
+        folder, limits: see ``SegmentWriter``.
+        key: by which rows are looked up.
+        tasks: how many may read them.
+    """
+
+    def __init__(self, folder: str, limits: Limits, key: BucketKey, tasks: int) -> None:
+        super().__init__(folder, limits, by=key.number)
+        self._key, self._sets = key, buckets_of_tasks(min(tasks, BUCKETS))
+        self._least = len(self._sets) * limits.bytes_in_buckets
+
+    def parts(self, batch: pa.RecordBatch) -> Iterator[tuple[pa.RecordBatch, int]]:
+        """The rows of the buckets of each task."""
+        if len(self._sets) > 1 and batch.nbytes >= self._least:
+            numbers = row_buckets(batch, self._key.columns)
+            own = [of_buckets(numbers, buckets) for buckets in self._sets]
+            if max(map(np.count_nonzero, own)) * len(own) <= _UNEVEN * batch.num_rows:
+                for rows, some in zip(own, self._sets, strict=True):
+                    if rows.any():
+                        yield batch.filter(pa.array(rows)), some
+                return
+        yield batch, EVERY_BUCKET
