@@ -59,6 +59,11 @@ class WorkerProcesses(InProcess):
         """Of the processes that run now."""
         return [process.pid or 0 for process, _ in self._processes]
 
+    @property
+    def disks(self) -> list[Path]:
+        """The folders of all processes that were begun."""
+        return [self._disks / str(number) for number in range(self._begun)]
+
     def run(self, jobs: Sequence[Job], expected: Sequence[float], sent: Mapping[str, str] = NO_PROPERTIES) -> list[str]:
         """The answers of some steps, task by task to the processes in turn."""
         self.jobs += 1

@@ -301,3 +301,19 @@ def test_a_small_file_has_a_journal_or_none(machine: Callable[..., Journal], tmp
     journal.close()
     other.follow()
     assert (other.folder / "sinks" / "b.json").read_bytes() == b"3" and other.holder == ""
+
+
+def test_commits_that_no_listing_shows_yet_are_asked_for_by_name(
+    machine: Callable[..., Journal], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = machine(), machine()
+    assert not first.take_over()
+    database = opened(first)
+    for number in range(3):
+        database.execute("INSERT INTO r VALUES (?, ?)", (number, "x"))
+    monkeypatch.setattr(FolderStore, "names", lambda store, below="": iter(()))
+    second.restore()
+    assert second.number == first.number
+    assert content(second.folder) == content(first.folder)
+    with pytest.raises(FileNotFoundError):
+        machine(FolderStore(first.folder)).restore()

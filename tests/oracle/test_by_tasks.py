@@ -29,6 +29,7 @@ from worker_processes import WorkerProcesses, worker_processes
 from workbench.engine import arrival, manifest
 from workbench.engine.operators.filter_and_write import Answer, FilterAndWrite
 from workbench.engine.operators.grouped import exchange
+from workbench.engine.physical.plans import SourcePlan
 from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.spark.in_process import InProcess
 from workbench.engine.storage import bucketed, merging
@@ -240,6 +241,27 @@ def test_the_driver_has_no_rows(workers: WorkerProcesses, tmp_path: Path) -> Non
         assert requests <= (workers.jobs - jobs) * workers.cores + 2
         assert dict(groups.result()[["g", "n"]].to_numpy().tolist()) == {g: len(range(g, 60_000, 7)) for g in range(7)}
         assert len(large.result()) == 60_000 - 101
+
+
+def test_a_task_of_a_join_has_what_it_wrote_and_the_rows_of_its_buckets(tmp_path: Path) -> None:
+    """So of what joins look up every worker lacks the files of the others' rows that are of others' buckets."""
+    number, limits = 3_000, replace(BY_TASKS, rows_per_task=100, bytes_per_part=0, runs_per_merge=99)
+    rows, names = (
+        pa.table({"id": range(number)}),
+        pa.table({"id": range(number), "name": [f"n{n}" for n in range(number)]}),
+    )
+    with worker_processes(3) as workers, Session(workers, f"file://{tmp_path}/session", limits=limits) as session:
+        session.add_stream("u", names, history=number)
+        session.add_stream("t", rows, history=300, batch=900)
+        joined = session.register("SELECT t.id, u.name FROM t JOIN u ON t.id = u.id", name="joined")
+        session.run(2)
+        assert dict(joined.result().to_numpy().tolist()) == {n: f"n{n}" for n in range(2_100)}
+        trees = session.parts.store.last.engine.trees.values()
+        (of_u,) = (tree.relation for tree in trees if isinstance(tree.plan, SourcePlan) and tree.plan.stream == "u")
+        files = {Path(file).name for file in of_u.files}
+        assert len(files) == 9
+        for disk in workers.disks:
+            assert len(files & {file.name for file in disk.rglob("*.arrow")}) == 5
 
 
 def test_tasks_that_log_rows_go_on_with_the_first_depth(workers: WorkerProcesses, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
+from itertools import count, takewhile
 from pathlib import Path
 from typing import NoReturn
 
@@ -116,7 +117,8 @@ class Journal:
             OSError: the store cannot be reached, or a commit is damaged.
         """
         numbers = [int(Path(each.name).name) for each in self._store.names(COMMITS)]
-        if not numbers:
+        # A listing may show none yet: then each is asked for by its name.
+        if not (numbers := numbers or [*takewhile(self._has, count(1))]):
             raise FileNotFoundError("the store has no commit")
         self._first = min(numbers)
         newest = self._commit(max(numbers))
@@ -302,6 +304,12 @@ class Journal:
 
     def _commit(self, number: int) -> JournalCommit:
         return JournalCommit.decoded(self._store.get(_name(number)))
+
+    def _has(self, number: int) -> bool:
+        try:
+            return bool(self._store.get(_name(number), 0, 1))
+        except FileNotFoundError:
+            return False
 
     def _adopt(self, number: int, commit: JournalCommit) -> None:
         self._looked = time.monotonic()

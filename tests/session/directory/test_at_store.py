@@ -396,3 +396,11 @@ class Streaming:
     isStreaming = True
     writeStream = None
     schema = pa.schema([("a", pa.int64())])
+
+
+def test_a_store_that_shows_files_and_no_commit_says_so(address: str) -> None:
+    with Session(InProcess(), address):
+        pass
+    FolderStore(Path(address.removeprefix("file://"))).remove([f"commits/{n:010d}" for n in range(1, 99)])
+    with pytest.raises(SessionError, match="has files, and shows no commit of a session"):
+        opened(address)

@@ -34,8 +34,8 @@ from workbench.engine.physical.stored.values import Computed
 from workbench.engine.spark.arrow_tasks import ArrowBatches, go_on, map_rows
 from workbench.engine.spark.jobs import PlanJob
 from workbench.engine.spark.python_steps import ANSWER
-from workbench.engine.storage.bucketed import BucketedWriter
-from workbench.engine.storage.buckets import EVERY_BUCKET, BucketKey
+from workbench.engine.storage.bucketed import BucketedWriter, Readers
+from workbench.engine.storage.buckets import EVERY_BUCKET
 from workbench.engine.storage.counted_tests import CountedTest
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.job_input import JobInput, checked_token, job_token
@@ -124,7 +124,7 @@ class FilterAndWrite:
     with_state: bool = False
     limits: Limits = LIMITS
     buckets: int = EVERY_BUCKET
-    readers: tuple[BucketKey, int] | None = None
+    readers: Readers | None = None
 
     def __call__(self, batches: ArrowBatches) -> ArrowBatches:
         """Write the rows of a task; gives its answer."""

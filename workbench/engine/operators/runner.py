@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -30,7 +31,7 @@ from workbench.engine.spark.job_properties import DESCRIPTION, INPUT, SHARED, fi
 from workbench.engine.spark.jobs import Job, JobRunner, PlanJob, StepJob
 from workbench.engine.spark.plan_cache import AnyJob, PlanCache, Views
 from workbench.engine.spark.python_steps import STEP_SUFFIX
-from workbench.engine.storage.buckets import BucketKey
+from workbench.engine.storage.bucketed import readers_of
 from workbench.engine.storage.job_input import InputRows, JobInput, TaskInput, inputs_of_job
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout
 from workbench.engine.storage.lineage import mask
@@ -146,7 +147,9 @@ class Runner:
             depends_on: what else the job depends on.
             make: makes it.
         """
-        return self._plans.get(f"{plan.name}_{role}", (plan.computes, self._readers(plan), depends_on), make)
+        return self._plans.get(
+            f"{plan.name}_{role}", (plan.computes, readers_of(plan.looked_up_by, self.jobs), depends_on), make
+        )
 
     def read_once(self, plan: TreePlan, depends_on: object, make: Callable[[], T]) -> T:
         """What a tree reads of the rows of others, made once for a plan.
@@ -289,25 +292,8 @@ class Runner:
         to, grouped = str(self.folder(plan.name)), plan.filter.filter.calling(self.functions)
         kept, learnt = tuple(plan.stored), self.job_input(plan, _TESTS) if grouped.calls else None
         computed, with_state = plan.computed_here, keeps_state(plan)
-        return FilterAndWrite(
-            plan.name,
-            grouped,
-            kept,
-            to,
-            job_input,
-            computed,
-            cancels,
-            learnt,
-            with_state,
-            limits=self.limits,
-            readers=self._readers(plan),
-        )
-
-    def _readers(self, plan: TreePlan) -> tuple[BucketKey, int] | None:
-        """By which key a tree's rows are looked up by tasks of other machines, and how many these are."""
-        if (key := plan.looked_up_by) is None or key.of_groups or not self.limits.bytes_in_buckets:
-            return None
-        return key, self.jobs.cores
+        write = FilterAndWrite(plan.name, grouped, kept, to, job_input, computed, cancels, learnt, with_state)
+        return replace(write, limits=self.limits, readers=readers_of(plan.looked_up_by, self.jobs))
 
     def is_small(self, rows: int, change: Iterable[Segment], hydrating: bool = False) -> bool:
         """Whether a step over some changed rows is to be run by this process: it is done before a job has begun.

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
+from workbench.engine.spark.jobs import JobRunner
 from workbench.engine.storage.buckets import BUCKETS, EVERY_BUCKET, BucketKey, buckets_of_tasks, of_buckets
 from workbench.engine.storage.indexes.key_index import row_buckets
 from workbench.engine.storage.segments import SegmentWriter
@@ -14,6 +15,17 @@ from workbench.limits import Limits
 
 _UNEVEN = 2
 """How many times the mean the largest part may be: few values of a key would leave some tasks without work."""
+
+
+Readers = tuple[BucketKey, int]
+"""By which key other operators look rows up, and how many tasks may do so."""
+
+
+def readers_of(key: BucketKey | None, jobs: JobRunner) -> Readers | None:
+    """The readers of the rows of a tree; ``None`` where they need no segments of their own."""
+    if key is None or key.of_groups or not jobs.limits.bytes_in_buckets:
+        return None
+    return key, jobs.cores
 
 
 class BucketedWriter(SegmentWriter):

@@ -42,6 +42,11 @@ def _holder(journal: Journal, address: str, new: bool, reading: bool, take_over:
     try:
         journal.restore()
     except FileNotFoundError as problem:
+        if not journal.is_new:
+            hint = (
+                "it may show them some seconds late: open it again; or commits/ was removed, as by a rule of the bucket"
+            )
+            raise SessionError(f"{address} has files, and shows no commit of a session", hint=hint) from problem
         hint = f"%argus save, or Session(path={address!r}), makes one"
         raise SessionError(f"there is no session in {address}", hint=hint) from problem
     return journal.holder if reading else journal.take_over(take_over)
