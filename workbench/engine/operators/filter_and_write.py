@@ -34,7 +34,7 @@ from workbench.engine.physical.stored.values import Computed
 from workbench.engine.spark.arrow_tasks import ArrowBatches, go_on, map_rows
 from workbench.engine.spark.jobs import PlanJob
 from workbench.engine.spark.python_steps import ANSWER
-from workbench.engine.storage.bucketed import BucketedWriter, Readers
+from workbench.engine.storage.bucketed import BucketedWriter, KeyReaders
 from workbench.engine.storage.buckets import EVERY_BUCKET
 from workbench.engine.storage.counted_tests import CountedTest
 from workbench.engine.storage.grouping import Positions
@@ -124,7 +124,7 @@ class FilterAndWrite:
     with_state: bool = False
     limits: Limits = LIMITS
     buckets: int = EVERY_BUCKET
-    readers: Readers | None = None
+    readers: KeyReaders | None = None
 
     def __call__(self, batches: ArrowBatches) -> ArrowBatches:
         """Write the rows of a task; gives its answer."""

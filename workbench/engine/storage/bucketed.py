@@ -17,11 +17,11 @@ _UNEVEN = 2
 """How many times the mean the largest part may be: few values of a key would leave some tasks without work."""
 
 
-Readers = tuple[BucketKey, int]
+KeyReaders = tuple[BucketKey, int]
 """By which key other operators look rows up, and how many tasks may do so."""
 
 
-def readers_of(key: BucketKey | None, jobs: JobRunner) -> Readers | None:
+def readers_of(key: BucketKey | None, jobs: JobRunner) -> KeyReaders | None:
     """The readers of the rows of a tree; ``None`` where they need no segments of their own."""
     if key is None or key.of_groups or not jobs.limits.bytes_in_buckets:
         return None
