@@ -106,3 +106,17 @@ def test_places_of_elements_are_not_asked_for(session: Session, monkeypatch: pyt
     (rows,) = query.why({"id": 7}).streams.values()
     assert {*rows.id} == {7}
     assert len(asked) <= 4
+
+
+def test_a_row_of_one_branch_is_not_explained_by_a_group_of_another() -> None:
+    of_t = "SELECT g, COUNT(*) AS n FROM t GROUP BY g"
+    of_u = "SELECT g, COUNT(*) AS n FROM u GROUP BY g"
+    with Session(InProcess()) as session:
+        session.add_stream("t", [{"g": "a"}, {"g": "a"}, {"g": "b"}, {"g": None}], history=4)
+        session.add_stream("u", [{"g": "a"}, {"g": "b"}, {"g": "b"}], history=3)
+        both = session.register(f"{of_t} UNION ALL {of_u}", name="both")
+        for g, n, stream in [("a", 2, "t"), ("a", 1, "u"), ("b", 1, "t"), ("b", 2, "u")]:
+            assert {name: len(rows) for name, rows in both.why({"g": g, "n": n}).streams.items()} == {stream: n}
+        total = session.register("SELECT g, COUNT(*) AS n FROM t GROUP BY ROLLUP (g)", name="total")
+        for g, n in [("a", 2), ("b", 1), (None, 1), (None, 4)]:
+            assert len(total.why({"g": g, "n": n}).streams["t"]) == n

@@ -101,6 +101,12 @@ def _suggested(stream: Stream, column: str) -> str:
     return type_of_values(first)
 
 
+def widened_by(stream: Stream, column: str, type_: str) -> str:
+    """How an analyst makes a column another type, in a cell and in Python."""
+    line = f"%argus stream {stream.name} --widen {column}={type_}"
+    return f'{line}, in Python widen_column("{stream.name}", "{column}", "{type_}")'
+
+
 def _declared(stream: Stream, column: str) -> str:
     line = f"%argus stream {stream.name} --add {column} --type {column}=string"
     return f'{line}, in Python add_column("{stream.name}", "{column}", "string"),'
@@ -111,9 +117,7 @@ def _check_new(stream: Stream, column: str, declared: str | None) -> None:
         raise StreamError("a column needs a name", hint=f'add_column("{stream.name}", "note", "string")')
     known = dict(stream.stored_columns)
     if (has := known.get(stored_name(column))) is not None:
-        type_ = declared or "TYPE"
-        line = f"%argus stream {stream.name} --widen {column}={type_}"
-        hint = f'{line}, in Python widen_column("{stream.name}", "{column}", "{type_}"), makes it another type'
+        hint = f"{widened_by(stream, column, declared or 'TYPE')}, makes it another type"
         raise StreamError(f"{stream.name} has the column {display_name(stored_name(column))} {has}", hint=hint)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from workbench.explain.text import counted
 from workbench.session.answer_reader import AnswerReader
 from workbench.session.state import QueryRecord, State
 from workbench.sql.algebra.column_names import display_name
-from workbench.sql.algebra.expressions import Expression
+from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.types import INTEGER
 from workbench.sql.logical import Block, Input, LogicalQuery, Ordered, SetQuery, StreamInput, parts_of
 from workbench.sql.narrowing import with_inner_tests
@@ -150,7 +151,7 @@ class _Search:
             asked = self._asked(due)
             found = fetch_results([answers for _, _, answers in asked])
             for (known, step, _), rows in zip(asked, found, strict=True):
-                self._go_on(step, _meant(rows, step, known))
+                self._go_on(step, *_meant(rows, step, known))
         streams = dict[str, _StreamRows]()
         whole = [known.part for known in self._waiting.values() if not known.columns]
         some = [known for known in self._of_streams if known.stream not in whole]
@@ -196,11 +197,16 @@ class _Search:
                 self._add(replace(known, part=inner))
                 if known.part.offset:  # without the rows before them they would be those that are skipped
                     self._add(_Known(known.part, Stage.ROWS, 1, []))
-            case SetQuery(rules=rules):
-                for branch in searched_branches(known.part):
+            case SetQuery(rules=rules) as query if rules:
+                for branch in query.branches:
                     # By which rows a recursion came to a row no condition tells: they are among all that it reads.
-                    self._add(_Known(branch, Stage.ROWS, 1, []) if rules else replace(known, part=branch))
-            case Block() as block if (pick := picked(block, known.stage, len(known.columns))) is not None:
+                    self._add(_Known(branch, Stage.ROWS, 1, []))
+            case SetQuery() as query:
+                possible = [*filter(None, (_in_branch(known, branch) for branch in searched_branches(query)))]
+                is_sure = known.is_sure and (query.operator != "union" or len(possible) == 1)
+                for one in possible:
+                    self._add(replace(one, is_sure=is_sure))
+            case Block() as block if known.is_sure and (pick := picked(block, known.stage, len(known.columns))):
                 stage, places = pick
                 self._add(_Known(block, stage, known.rows, _different([known.columns[place] for place in places])))
             case Block() as block if (named := renamed(block, known.stage, len(known.columns))) is not None:
@@ -235,20 +241,24 @@ class _Search:
         self._of_streams += [known for known in parts if known.stream]
         return [known for known in parts if not known.stream]
 
-    def _go_on(self, step: StepBack, columns: list[pa.Array]) -> None:
+    def _go_on(self, step: StepBack, rows: int, columns: list[pa.Array]) -> None:
         for part, stage, width in step.parts:
             own, columns = columns[:width], columns[width:]
-            self._add(_Known(part, stage, len(own[0]), _different(own)))
+            self._add(_Known(part, stage, rows, _different(own)))
 
 
 @dataclass(frozen=True)
 class _Known:
-    """What is known of rows of a part of a query at a stage, each once; without columns all its rows are meant."""
+    """What is known of rows of a part of a query at a stage, each once; without columns all its rows are meant.
+
+    ``is_sure`` is false where some may be rows of another branch of a set operator, and not of this part.
+    """
 
     part: Input
     stage: Stage
     rows: int
     columns: list[pa.Array]
+    is_sure: bool = True
 
     @property
     def values(self) -> list[list[Any] | None]:
@@ -287,6 +297,23 @@ class _StreamRows:
         return as_shown_table(rows, [INTEGER, *types], timezone)
 
 
+def _in_branch(known: _Known, branch: LogicalQuery) -> _Known | None:
+    """Which of the known rows of a set operator a branch may have: where it writes NULL the others have no value."""
+    own = replace(known, part=branch)
+    if not known.columns or not isinstance(branch, Block):
+        return own
+    written = [
+        pc.is_null(column) if output.expression.value is None else pc.is_valid(column)
+        for column, output in zip(known.columns, branch.outputs, strict=False)
+        if isinstance(output.expression, Constant)
+    ]
+    if not written:
+        return own
+    kept = reduce(pc.and_, written)
+    columns = [column.filter(kept) for column in known.columns]
+    return replace(own, rows=len(columns[0]), columns=columns) if len(columns[0]) else None
+
+
 def _looked_up(column: pa.Array) -> list[Any] | None:
     """The different values of a column, as Python has them; ``None`` where they are too many to be looked for."""
     for rows in (column.slice(0, 10 * MOST_LOOKED_UP), column):  # the first ones are mostly too many already
@@ -296,11 +323,11 @@ def _looked_up(column: pa.Array) -> list[Any] | None:
     return as_python(different)
 
 
-def _meant(found: pa.Table, step: StepBack, known: _Known) -> list[pa.Array]:
-    """The columns that a step asks for, of the rows that are meant."""
+def _meant(found: pa.Table, step: StepBack, known: _Known) -> tuple[int, list[pa.Array]]:
+    """Of the rows that a step finds how many are meant, and their columns that it asks for."""
     columns = [column.combine_chunks() for column in found.columns]
     kept = pa.array(_is_alike([columns[place] for place in step.compared], step, known, found.num_rows))
-    return [column.filter(kept) for column in columns[: step.width]]
+    return kept.true_count, [column.filter(kept) for column in columns[: step.width]]
 
 
 def _is_alike(compared: Sequence[pa.Array], step: StepBack, known: _Known, rows: int) -> npt.NDArray[np.bool_]:

@@ -18,6 +18,7 @@ import pyarrow as pa
 from workbench.arrow.types import to_field
 from workbench.engine.event_time import recover_clock
 from workbench.errors import StreamError, nearest
+from workbench.session.adding_column import widened_by
 from workbench.session.constraints import check_column
 from workbench.session.readers_anew import with_readers_anew
 from workbench.session.state import LISTED, State
@@ -132,7 +133,7 @@ def _check(stream: Stream, wide: Stream, new: WidenedColumn, before: DataType) -
         _, misfit = new.values(values)
         if misfit is not None and misfit.any():
             value = values[int(np.flatnonzero(misfit)[0])].as_py()
-            hint = f'a type that has all: widen_column("{stream.name}", "{display_name(new.name)}", "string")'
+            hint = f"string has all: {widened_by(stream, display_name(new.name), 'string')}"
             hint = "it stays a text; a query makes a number of it by CAST" if before.kind is Kind.STRING else hint
             raise StreamError(f"{name} has {value!r:.60}, which is no {new.type}", hint=hint)
 
@@ -144,9 +145,9 @@ def _suggested(stream: Stream, column: str, before: DataType) -> str:
     texts = pa.array([text_of(value) for value in values if not isinstance(value, bytes)], pa.string())
     if known is not None and known.type.kind in _NUMBERS:
         texts = to_plain(texts, known.form)[0].drop_null()
-    name, call = display_name(column), f'widen_column("{stream.name}", "{display_name(column)}", …)'
+    name = display_name(column)
     if not values:
-        hint = f"%argus stream {stream.name} --widen {name}=TYPE, in Python {call}, with the type that it is to have"
+        hint = f"say which type it is to have: {widened_by(stream, name, 'TYPE')}"
         raise StreamError(f"what type is {stream.name}.{name} to have? No row waits for it to be another", hint=hint)
     found = guess(name, texts).type
     if before.kind is Kind.DATE and found.kind is Kind.TIMESTAMP:
@@ -156,7 +157,7 @@ def _suggested(stream: Stream, column: str, before: DataType) -> str:
     shown = ", ".join(texts.to_pylist()[:_SHOWN])
     raise StreamError(
         f"{stream.name}.{name} is {before}, and no other type has {shown:.60}, too",
-        hint=f'string has all: widen_column("{stream.name}", "{name}", "string")',
+        hint=f"string has all: {widened_by(stream, name, 'string')}",
     )
 
 

@@ -146,6 +146,7 @@ class FilterAndWrite:
         rows_in = 0
         writer = self._writer
         learnt = Learnt() if self.learnt is None else Learnt(**self.learnt.read().learnt)
+        tested = self.computed if self.computed.keys() & {*grouped.columns} else {}
         for batch in _cancelled(batches, self.limits.rows_cancelled_together) if self.cancels else batches:
             go_on()
             rows_in += batch.num_rows
@@ -154,8 +155,7 @@ class FilterAndWrite:
             if not batch.num_rows:
                 continue
             with texts_read_once():
-                for name, value in self.computed.items():
-                    batch = batch.append_column(name, value.values(batch))
+                batch = _with(batch, tested)
                 bits = grouped.lineage(batch, learnt)
             lineages, which, occurrences = patterns(bits)
             combined = grouped.combined(lineages)
@@ -166,10 +166,11 @@ class FilterAndWrite:
             good = np.asarray((lineages & grouped.keep).any(axis=1) | combined.any(axis=1))
             if not good.any():
                 continue
-            values = batch.select(columns)
             if not good.all():
                 keep = good[which]
-                values, bits = values.filter(pa.array(keep)), bits[keep]
+                batch, bits = batch.filter(pa.array(keep)), bits[keep]
+            with texts_read_once():
+                values = _with(batch, {} if tested else self.computed).select(columns)
             names = [*columns, *map(word_column, range(words))]
             writer.add(pa.RecordBatch.from_arrays([*values.columns, *word_arrays(bits)], names=names))
         state = state_files(self.tree) if self.with_state else StateFiles([])
@@ -231,6 +232,13 @@ def _consolidated(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     rows = batches[0] if len(batches) == 1 else pa.concat_batches(batches)
     leave = (_weights(rows) < 0).any()
     return consolidate(rows) if leave else rows  # rows that only come cancel nothing
+
+
+def _with(batch: pa.RecordBatch, computed: Mapping[str, Computed]) -> pa.RecordBatch:
+    """The rows with columns that are computed of them."""
+    for name, value in computed.items():
+        batch = batch.append_column(name, value.values(batch))
+    return batch
 
 
 def _weights(rows: pa.RecordBatch) -> Positions:

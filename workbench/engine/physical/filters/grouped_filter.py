@@ -92,13 +92,27 @@ class GroupedFilter(ByContent):
     def lineage(self, batch: pa.RecordBatch, learnt: Learnt | None = None) -> Bits:
         """The lineage of each row, shape (rows, words).
 
+        What is tested and computed of the rows is computed of those alone that other tests leave, where these are few.
+
         Args:
             batch: the rows.
             learnt: what is known of the tests that call functions, and learns from these rows.
         """
         bits = np.broadcast_to(self.always, (batch.num_rows, len(self.always))).copy()
         for table in self.tables:
-            if table.column not in self.called:
+            if table.column not in self.computed:
+                bits &= table.bits[table.rank(batch.column(table.column))]
+        left = np.flatnonzero(bits.any(axis=1)) if self.computed else np.empty(0, dtype=np.int64)
+        if not self.computed or len(left) > batch.num_rows // 2:
+            return self._with_computed(batch, bits, learnt)
+        some = batch.select(sorted({*self.columns})).take(pa.array(left))
+        bits[left] = self._with_computed(some, bits[left], learnt)
+        return bits
+
+    def _with_computed(self, batch: pa.RecordBatch, bits: Bits, learnt: Learnt | None) -> Bits:
+        """The lineage of each row; ``bits`` is what the tests of columns alone leave of it."""
+        for table in self.tables:
+            if table.column in self.computed and table.column not in self.called:
                 bits &= table.bits[table.rank(self.tested(batch, table.column))]
         undecided = np.ones((batch.num_rows, len(self.disjunctions)), dtype=bool)
         for at, disjunction in enumerate(self.disjunctions):
