@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from workbench.engine.engine import Engine
@@ -120,3 +122,19 @@ def test_a_row_of_one_branch_is_not_explained_by_a_group_of_another() -> None:
         total = session.register("SELECT g, COUNT(*) AS n FROM t GROUP BY ROLLUP (g)", name="total")
         for g, n in [("a", 2), ("b", 1), (None, 1), (None, 4)]:
             assert len(total.why({"g": g, "n": n}).streams["t"]) == n
+
+
+def test_rows_are_found_by_all_kinds_of_values_that_they_are_shown_with() -> None:
+    rows = {
+        "d": [dt.date(1, 1, 1), dt.date(2024, 5, 6)],
+        "at": [dt.datetime(1, 1, 1, 2), dt.datetime(2024, 5, 6, 7, 8, 9, 10)],
+        "o": [dt.time(0, 0), dt.time(23, 5, 6, 70)],
+        "s": ['{"d": 1}', "it's \"d\""],
+    }
+    for dialect in ("spark", "duckdb"):
+        with Session(InProcess(), dialect=dialect) as session:
+            session.add_stream("t", pa.table(rows), history=2)
+            query = session.register("SELECT d, at, o, s, at - CAST(d AS TIMESTAMP) AS i FROM t", name="q")
+            for row in query.result().to_dict("records"):
+                for name, value in row.items():
+                    assert query.why({name: value}).total == 1, (dialect, name)

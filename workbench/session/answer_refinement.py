@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 
 import numpy as np
@@ -64,6 +65,13 @@ def equals(name: str, value: object) -> exp.Expression:
             raise QueryError(f"rows are not found by {name}", hint="leave it out: SQL has no literal for its values")
         case float():
             return column.eq(exp.cast(exp.Literal.string(repr(value)), "double"))
+        case dt.timedelta():
+            micros = exp.Literal.string(str(value // dt.timedelta(microseconds=1)))
+            return column.eq(exp.Interval(this=micros, unit=exp.var("MICROSECOND")))
+        case dt.time():
+            return column.eq(exp.Literal.string(value.isoformat()))
+        case dt.date() if not isinstance(value, dt.datetime):  # sqlglot writes years before 1000 without zeros
+            return column.eq(exp.cast(exp.Literal.string(value.isoformat()), "date"))
     return column.is_(exp.null()) if pd.isna(value) else column.eq(exp.convert(value))
 
 

@@ -16,6 +16,7 @@ from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 _VALUE = re.compile(r"""(?:(?P<column>\w+)\s+)?(?:'(?P<text>[^']*)'|(?P<word>[\w.]+))""")
 """A value, or a column and a value, with no sign between them."""
+_TEXT = re.compile(r"'(?:[^'\\]|\\.)*'")
 _ANSWER = "answer"
 """The name of the rows in errors, and in the condition if it uses one."""
 
@@ -61,7 +62,7 @@ def bind_condition(
 def _check_quotes(condition: str, dialect: str, columns: tuple[tuple[str, DataType], ...]) -> None:
     """Refuse a column's name in quotes that are those of texts in the dialect, and numbers with a decimal comma."""
     names = {display_name(name).lower() for name, _ in columns}
-    for word in re.findall(r'"([^"]+)"', condition) if dialect in SPARK_FAMILY else ():
+    for word in re.findall(r'"([^"]+)"', _TEXT.sub("", condition)) if dialect in SPARK_FAMILY else ():
         if word.lower() in names:
             raise SqlError(f'"{word}" is a text here, and no column', hint=f"`{word}` is the column")
     if comma := re.fullmatch(r"[^('\"]*[<>=] *(\d+),(\d+)", condition.strip()):
