@@ -148,3 +148,32 @@ def test_why_not_of_a_row_that_is_there_says_so() -> None:
         session.add_stream("T", pd.DataFrame({"a": [1, 2]}), history=2)
         query = session.register("SELECT a FROM T", name="q")
         assert str(query.why_not("a = 1")).startswith("1 row of q has a = 1: nothing is missing; %argus why q")
+
+
+def test_what_was_asked_for_wrongly_in_python(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    assert "there is a file of that name" in error_of(Session, InProcess(), path=tmp_path / "file")
+    with Session(InProcess()) as session:
+        session.add_stream("T", [{"a": 1, "at": "2024-05-06 07:08:09"}], columns={"at": "timestamp"}, time="at")
+        query = session.register("SELECT a FROM T", name="q")
+        assert "did you mean streams?" in error_of(getattr, session, "stream")
+        assert "did you mean columns?" in error_of(getattr, query, "colums")
+        assert not hasattr(session, "stream") and not hasattr(session, "__dask_graph__")
+        assert "as in '2024-05-06 07:30'" in error_of(query.result, at="tomorrow")
+        assert "the text has its values in itself" in error_of(session.ask, "SELECT a FROM T", {"a": 3})
+        assert "in Python write it into the text" in error_of(session.ask, "SELECT a FROM T WHERE a > :a")
+        nowhere = error_of(query.save, tmp_path / "no" / "rows.csv")
+        assert "rows.csv: No such file or directory" in nowhere and "Errno" not in nowhere
+        assert "%argus stream T --widen a=TYPE, in Python widen_column(" in error_of(session.widen_column, "T", "a")
+        text = error_of(session.widen_column, "T", "a", "date")
+        assert "string has all: %argus stream T --widen a=string, in Python widen_column(" in text
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [("q --results sometimes", "as in --results off"), ("q --output 3x", "as in --output answer")],
+)
+def test_a_wrong_value_of_the_cell_shows_a_right_one(line: str, hint: str) -> None:
+    with pytest.raises(MagicError) as caught:
+        find_command("%%argus").parse(line)
+    assert caught.value.hint == hint

@@ -129,7 +129,7 @@ def test_rows_are_found_by_all_kinds_of_values_that_they_are_shown_with() -> Non
         "d": [dt.date(1, 1, 1), dt.date(2024, 5, 6)],
         "at": [dt.datetime(1, 1, 1, 2), dt.datetime(2024, 5, 6, 7, 8, 9, 10)],
         "o": [dt.time(0, 0), dt.time(23, 5, 6, 70)],
-        "s": ['{"d": 1}', "it's \"d\""],
+        "s": ['{"d": 1}', 'it\'s "d"'],
     }
     for dialect in ("spark", "duckdb"):
         with Session(InProcess(), dialect=dialect) as session:

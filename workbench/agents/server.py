@@ -15,6 +15,7 @@ from workbench.agents.verbs import Allowance, Verbs
 from workbench.errors import SessionError, WorkbenchError
 from workbench.errors.extras import optional_module
 from workbench.errors.secrets import hide_secrets
+from workbench.errors.surroundings import reason
 from workbench.session.session import Session
 from workbench.web.listening import LOOPBACK, SHORTEST_TOKEN, check_token, has_token
 
@@ -120,7 +121,7 @@ def serve_agents(
         listening = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except (OSError, OverflowError) as error:
         hint = "0 takes a port that is free"
-        raise SessionError(f"nothing can listen at port {port}: {error}", hint=hint) from error
+        raise SessionError(f"nothing can listen at port {port}: {reason(error)}", hint=hint) from error
     application = _guarded(server.streamable_http_app(streamable_http_path=_PATH, host=host), token)
     running = uvicorn.Server(uvicorn.Config(application, log_level="error", timeout_graceful_shutdown=1))
     thread = Thread(target=running.run, args=([listening],), name="argus-agents", daemon=True)

@@ -101,6 +101,10 @@ class InputError(WorkbenchError):
     """A function of the workbench was given what it cannot take."""
 
 
+class UnknownAttributeError(InputError, AttributeError):
+    """An object of the workbench was asked for a method or property that it has not."""
+
+
 class UnexpectedError(WorkbenchError):
     """Something failed that no part of the workbench foresaw; the cause is chained."""
 

@@ -18,9 +18,17 @@ from contextlib import contextmanager
 from functools import cache, wraps
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
-from workbench.errors import InputError, SessionError, UnexpectedError, WorkbenchError, shown
+from workbench.errors import (
+    InputError,
+    SessionError,
+    UnexpectedError,
+    UnknownAttributeError,
+    WorkbenchError,
+    nearest,
+    shown,
+)
 from workbench.errors.surroundings import surroundings_problem
 
 C = TypeVar("C", bound=type)
@@ -33,6 +41,10 @@ _CONNECT = "pyspark.sql.connect."
 """Modules of Spark Connect, whose classes have the names of others."""
 _NAMES = {"name", "stream"}
 """Parameters that name something of a session."""
+_NEEDED = {
+    "dialect": "it is a name, as 'duckdb'; the text has its values in itself: f\"SELECT … WHERE amount > {least}\"",
+}
+"""Of parameters by which something else is often given, what they are."""
 _MOST_BYTES = 255
 """Bytes of a name in UTF-8, as file systems allow."""
 
@@ -56,7 +68,19 @@ def public_api(cls: C) -> C:
     for name, member in members.items():
         if name == "__init__" or not name.startswith("_"):
             setattr(cls, name, _wrapped_member(member))
+    cls.__getattr__ = _unknown
     return cls
+
+
+def _unknown(self: object, name: str) -> NoReturn:
+    """Raise for a method or property that there is not, with the one nearest to it."""
+    if name.startswith("_"):
+        raise AttributeError(name)
+    kind = type(self)
+    known = [other for other in dir(kind) if not other.startswith("_")]
+    begun = (f"did you mean {other}?" for other in known if name in other)
+    hint = nearest(name, known) or next(begun, None) or f"help({kind.__name__.lower()}) lists what it has"
+    raise UnknownAttributeError(f"a {kind.__name__} has no {name}", hint=hint)
 
 
 def _wrapped_member(member: Any) -> Any:
@@ -159,7 +183,8 @@ def check_argument(parameter: str, value: object, annotation: object = object) -
         hint: give a whole number
     """
     if not _is_instance(value, annotation):
-        raise InputError(f"{parameter} is {shown(value)}", hint=f"give {_in_words(annotation)}")
+        needed = _NEEDED.get(parameter, f"give {_in_words(annotation)}")
+        raise InputError(f"{parameter} is {shown(value)}", hint=needed)
     if isinstance(value, Integral) and not -_LARGEST <= int(value) <= _LARGEST:
         raise InputError(f"{parameter} is {shown(value)}", hint="give a number of at most 64 bits")
     if isinstance(value, float) and value != value:

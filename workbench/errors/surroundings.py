@@ -57,6 +57,23 @@ def surroundings_problem(problem: BaseException, folder: object = None) -> Envir
     return None
 
 
+def reason(problem: BaseException) -> str:
+    """What an exception says, without the number that the system has for it.
+
+    Example:
+        >>> reason(ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused"))
+        'Connection refused'
+        >>> reason(FileNotFoundError(errno.ENOENT, "No such file or directory", "/data/rows.csv"))
+        'No such file or directory: /data/rows.csv'
+        >>> reason(ValueError("a comma is missing"))
+        'a comma is missing'
+    """
+    match problem:
+        case OSError(errno=int(number)) if number in errno.errorcode:
+            return os.strerror(number) + (f": {problem.filename}" if problem.filename else "")
+    return str(problem)
+
+
 def _causes(problem: BaseException | None) -> Iterator[BaseException]:
     while problem is not None:
         yield problem

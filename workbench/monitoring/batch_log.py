@@ -13,6 +13,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from workbench.errors import SessionError
+from workbench.errors.surroundings import reason
 from workbench.session.events import LOGGER
 
 LARGEST_FILE, OLD_FILES = 10_000_000, 5
@@ -63,7 +64,9 @@ def log_to(path: str | Path) -> BatchLogFile:
     try:
         handler = BatchLogFile(path, maxBytes=LARGEST_FILE, backupCount=OLD_FILES, encoding="utf-8")
     except OSError as error:
-        raise SessionError(f"{path} cannot be written: {error}", hint="a file in a folder that is there") from error
+        raise SessionError(
+            f"{path} cannot be written: {reason(error)}", hint="a file in a folder that is there"
+        ) from error
     handler.setFormatter(JsonLines())
     LOGGER.addHandler(handler)
     LOGGER.setLevel(logging.INFO)

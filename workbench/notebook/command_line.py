@@ -25,8 +25,8 @@ CELL_HINT = "a name of one word, and the SQL in the lines below: %%argus big_tra
 
 _FEW_OPTIONS = 15
 """Options that are listed where one is not known."""
-_TAKEN = {"new_variable": "the name of a variable", "row_count": "a number of rows"}
-"""What values are that a function reads, by its name; others are whole numbers."""
+_TAKEN = {"new_variable": ("the name of a variable", "answer"), "row_count": ("a number of rows", "20")}
+"""What values are that a function reads, by its name, and one of them; others are whole numbers."""
 _TYPED = re.compile(r"""(?:'[^']*'|"[^"]*"|[^ \t\r\n'"])+""")
 """A word with its quotes."""
 
@@ -223,12 +223,14 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str, hint: str | None = None) -> NoReturn:
         """Raise instead of printing the usage and leaving."""
         if wrong := re.fullmatch(r"argument (\S+): invalid (\w+) value: (.*)", message):
-            message = f"{wrong[1]} is {_TAKEN.get(wrong[2], 'a whole number')}, not {wrong[3]}"
+            kind, like = _TAKEN.get(wrong[2], ("a whole number", "3"))
+            message = f"{wrong[1]} is {kind}, not {wrong[3]}"
             flag = next((f" {word}" for word in wrong[1].split("/") if word.startswith("--")), "")
-            hint = hint or self._as_in(flag or " \\d")
+            hint = hint or self._as_in(flag or " \\d") or self._as_value(f"{flag} {like}")
         if wrong := re.fullmatch(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", message):
             message = f"{wrong[1]} is one of {wrong[3]}, not {wrong[2]}"
-            hint = hint or nearest(wrong[2], wrong[3].replace("'", "").split(", "))
+            choices = wrong[3].replace("'", "").split(", ")
+            hint = hint or nearest(wrong[2], choices) or self._as_value(f" {wrong[1].split('/')[-1]} {choices[-1]}")
         if lacks := re.fullmatch(r"argument (\S+): expected one argument", message):
             message, hint = f"nothing follows {lacks[1]}", hint or self._as_in(lacks[1].split("/")[-1])
         if missing := re.fullmatch(r"(the following arguments are required: )(.*)", message):
@@ -241,6 +243,10 @@ class Parser(argparse.ArgumentParser):
         """The first example with an option, or of another pattern."""
         example = next((line for line in self._examples if re.search(flag, line)), "")
         return f"as in {example}; {self._help}" if example and not self._name.startswith("%") else ""
+
+    def _as_value(self, option: str) -> str | None:
+        """An option of the cell with a value that it can have; of a command help shows it."""
+        return f"as in{option}" if self._name.startswith("%") else None
 
     @property
     def _help(self) -> str:

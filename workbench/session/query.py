@@ -321,7 +321,7 @@ class Query:
         writer = WRITERS.get(path.suffix.lower())
         if writer is None:
             raise QueryError(f"{path} is neither Parquet nor CSV", hint=f"end it with {' or '.join(WRITERS)}")
-        doing = f"save the result of {self.name}"
+        doing = f"save the result of {self.name} to {path}"
         # A function that raised is known when the answers are let go of: the file is whole only then.
         with translate_errors(doing), whole_file(path) as part:
 

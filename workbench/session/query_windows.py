@@ -155,6 +155,10 @@ def _counted(windows: Sequence[StreamWindow]) -> set[str]:
     return {str(name.value) for call in calls for name in call.arguments if isinstance(name, Constant)}
 
 
+_LIKE = {Kind.INTEGER: "42", Kind.DATE: "'2024-05-06'", Kind.TIMESTAMP: "'2024-05-06 07:30'"}
+"""How instants are written."""
+
+
 def _as(at: object, kind: Kind, name: str) -> Value:
     """What was given as an instant, of the kind that instants are of.
 
@@ -185,5 +189,5 @@ def _as(at: object, kind: Kind, name: str) -> Value:
             return given
         case dt.date(), Kind.TIMESTAMP:
             return dt.datetime.combine(given, dt.time())
-    hint = f"windows() lists them; %argus results {name} --batch 3 is its answer after a batch"
+    hint = f"as in {_LIKE[kind]}; %argus results {name} --batch 3 is its answer after a batch"
     raise QueryError(f"{shown(at)} is no instant of {name}, which are {kind.value}s", hint=hint)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from workbench.arrow.types import Mask, to_column_type, to_data_type
 from workbench.errors import SqlError, StreamError, nearest
+from workbench.errors.surroundings import reason
 from workbench.files.writing import make_folder
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind
@@ -152,7 +153,8 @@ def ingest(
         partial.rename(folder)
     except (pa.ArrowException, OSError) as error:
         raise StreamError(
-            f"stream {name} could not be copied: {error}", hint="check the source, and the space left for the session"
+            f"stream {name} could not be copied: {reason(error)}",
+            hint="check the source, and the space left for the session",
         ) from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)

@@ -21,6 +21,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession, SQLContext
 
 from workbench.errors import EngineError
+from workbench.errors.surroundings import reason
 
 JVM_DIED = "Spark's JVM has died"
 
@@ -89,7 +90,7 @@ def translate_errors(doing: str) -> Iterator[None]:
         if isinstance(problem, pa.ArrowCapacityError):
             raise OutOfMemory(f"could not {doing}: {problem}", hint=_SMALLER) from problem
         hint = _MAKE_ROOM if _NO_SPACE.search(str(problem)) else _SHOW_ALL
-        raise EngineError(f"could not {doing}: {problem}", hint=hint) from problem
+        raise EngineError(f"could not {doing}: {reason(problem)}", hint=hint) from problem
     except (PySparkException, Py4JError) as problem:
         if full := _NO_SPACE.search(str(problem)):
             raise EngineError(f"could not {doing}: {full[0]}", hint=_MAKE_ROOM) from problem

@@ -104,8 +104,9 @@ class SessionDirectory:
             set_permissions(folder, group, _parts(folder))
             writing = _lock(folder)
         except OSError as problem:
-            reason = problem.strerror or str(problem)
-            raise SessionError(f"no session can be kept in {folder}: {reason}", hint="give another folder") from problem
+            is_file = isinstance(problem, FileExistsError | NotADirectoryError)
+            why = "there is a file of that name" if is_file else problem.strerror or str(problem)
+            raise SessionError(f"no session can be kept in {folder}: {why}", hint="give another folder") from problem
         if writing is None:
             raise SessionError(f"there is already a session in {folder}", hint="give another folder")
         return SessionDirectory(folder, temporary=path is None, _writing=writing)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from workbench.catalog.codec import decode
 from workbench.errors.secrets import hide_secrets
+from workbench.errors.surroundings import reason
 from workbench.files.writing import replacing
 from workbench.session.events import log_problem
 
@@ -90,7 +91,7 @@ class ErrorLog:
             with replacing(self._path) as file:
                 file.write("".join(f"{json.dumps(asdict(error), ensure_ascii=False)}\n" for error in errors).encode())
         except OSError as problem:  # a full disk stops no batch for it
-            log_problem("errors", problem=f"{self._path} cannot be written: {problem}")
+            log_problem("errors", problem=f"{self._path} cannot be written: {reason(problem)}")
 
     def _stored(self) -> list[KeptError]:
         if self._path is None or not self._path.exists():

@@ -23,6 +23,7 @@ from workbench.arrow.stored_values import as_rows, json_text
 from workbench.catalog.codec import decode
 from workbench.errors import SessionError, WorkbenchError
 from workbench.errors.secrets import hide_secrets
+from workbench.errors.surroundings import reason
 from workbench.files.shared import write_small
 from workbench.limits import LIMITS, Limits
 from workbench.session.events import log_problem
@@ -181,7 +182,7 @@ class Sink:
                 own = isinstance(problem, WorkbenchError)
                 if isinstance(problem, SessionError) and not self._tried.is_set():
                     self._refusal = problem
-                said = str(problem) if own else hide_secrets(f"{type(problem).__name__}: {problem}")
+                said = str(problem) if own else hide_secrets(_said(problem))
                 if said != self._problem:  # it is tried again and again
                     self._failed(said, self._sending)
                 self._problem, self._sending = said, ""
@@ -305,3 +306,7 @@ def read_place(path: Path) -> SinkPosition:
         hint = "drop the sink, and add it again: it sends everything again then"
         raise SessionError(f"{path} is damaged: {problem}", hint=hint) from problem
     return place
+
+
+def _said(problem: Exception) -> str:
+    return reason(problem) if isinstance(problem, OSError) else f"{type(problem).__name__}: {problem}"

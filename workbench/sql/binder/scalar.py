@@ -73,7 +73,8 @@ _WITH_OVER = (
 _HINTS: dict[type[exp.Expr], str] = {
     exp.Star: "* stands in a list of columns, and in COUNT(*)",
     exp.Tuple: "write the values one by one; comparisons of them with AND",
-    exp.Placeholder: "write :name for the value of a variable of the notebook, {{name}} for a text to be put in",
+    exp.Placeholder: "in a cell write :name for the value of a variable, {{name}} for a text to be put in; "
+    "in Python write it into the text, f'… > {value}'",
     exp.RespectNulls: "every aggregate skips NULLs; leave it out",
     exp.WithinGroup: "PERCENTILE_CONT, PERCENTILE_DISC and MODE have it",
 }

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 
 from workbench.errors import StreamError
+from workbench.errors.surroundings import reason
 from workbench.streams.addresses.address import kept_address
 from workbench.streams.files.json_lines import LONGEST_JSON_LINE, line_record
 from workbench.streams.files.json_records import rows_of
@@ -125,4 +126,4 @@ class SocketReader(TypedReader):
         except OSError as error:
             self._again = time.monotonic() + _PAUSE
             hint = "a stream that was added asks again; what is sent meanwhile is not seen"
-            raise StreamError(f"{self._given} cannot be reached: {error}", hint=hint) from error
+            raise StreamError(f"{self._given} cannot be reached: {reason(error)}", hint=hint) from error
