@@ -12,8 +12,9 @@ import pytest
 
 from workbench import Session
 from workbench.arrow.types import to_column_type
+from workbench.engine.spark.failures import translate_errors
 from workbench.engine.spark.in_process import InProcess
-from workbench.errors import SqlError, SqlWarning, WorkbenchError
+from workbench.errors import EngineError, SqlError, SqlWarning, WorkbenchError
 from workbench.notebook.command_line import MagicError
 from workbench.notebook.commands.add import as_typed
 from workbench.notebook.commands.registry import find_command
@@ -162,11 +163,15 @@ def test_what_was_asked_for_wrongly_in_python(tmp_path: Path) -> None:
         assert "as in '2024-05-06 07:30'" in error_of(query.result, at="tomorrow")
         assert "the text has its values in itself" in error_of(session.ask, "SELECT a FROM T", {"a": 3})
         assert "in Python write it into the text" in error_of(session.ask, "SELECT a FROM T WHERE a > :a")
-        nowhere = error_of(query.save, tmp_path / "no" / "rows.csv")
-        assert "rows.csv: No such file or directory" in nowhere and "Errno" not in nowhere
         assert "%argus stream T --widen a=TYPE, in Python widen_column(" in error_of(session.widen_column, "T", "a")
         text = error_of(session.widen_column, "T", "a", "date")
         assert "string has all: %argus stream T --widen a=string, in Python widen_column(" in text
+
+
+def test_what_the_system_says_has_no_number(tmp_path: Path) -> None:
+    with pytest.raises(EngineError) as caught, translate_errors("save it"):
+        (tmp_path / "no" / "rows.csv").write_text("x")
+    assert caught.value.message == f"could not save it: No such file or directory: {tmp_path / 'no' / 'rows.csv'}"
 
 
 @pytest.mark.parametrize(

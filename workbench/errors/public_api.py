@@ -68,7 +68,7 @@ def public_api(cls: C) -> C:
     for name, member in members.items():
         if name == "__init__" or not name.startswith("_"):
             setattr(cls, name, _wrapped_member(member))
-    cls.__getattr__ = _unknown
+    cls.__getattr__ = _unknown  # type: ignore[attr-defined]
     return cls
 
 
