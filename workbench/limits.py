@@ -56,6 +56,9 @@ class Limits:
         bytes_in_buckets: of what a task writes at once of rows that are looked up by key, at least, for each task that
             may read them: then these are in files by their buckets. 0: they never are, as on one machine, whose tasks
             share what any of them has read.
+        bytes_looked_up_per_task: of what is in buckets, and in which more rows are looked up than the driver would do
+            itself: for each task one more reads a share, where one would do for these rows. 0: none does, as on one
+            machine.
         bytes_per_pack: about; it is in memory until it is written.
         bytes_read_in_process: of parts of packs and small files that a process has read, at most.
         rows_indexed_in_memory: of a segment at most; indexes of larger ones are files.
@@ -131,6 +134,7 @@ class Limits:
     rows_per_segment: int = 250_000
     bytes_per_part: int = 262_144
     bytes_in_buckets: int = 0
+    bytes_looked_up_per_task: int = 0
     bytes_per_pack: int = 64_000_000
     bytes_read_in_process: int = 128_000_000
     rows_indexed_in_memory: int = 10_000
@@ -183,6 +187,7 @@ class Limits:
             rows_checked_in_process=min(few, self.rows_checked_in_process),
             rows_merged_in_process=min(some, self.rows_merged_in_process),
             rows_hydrated_in_process=min(some, self.rows_hydrated_in_process),
+            bytes_looked_up_per_task=self.bytes_looked_up_per_task or 1_000_000_000,
             bytes_in_buckets=self.bytes_in_buckets or self.bytes_per_part,
         )
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from workbench.engine.spark.in_process import InProcess
 from workbench.engine.spark.placement import owners_by_rendezvous
 from workbench.engine.storage.buckets import BUCKETS, EVERY_BUCKET, buckets_of_tasks, of_buckets
 from workbench.engine.storage.indexes.key_index import row_buckets
-from workbench.engine.storage.relation import apart
+from workbench.engine.storage.layout import Layout
+from workbench.engine.storage.relation import Relation, apart, tasks_for
 from workbench.engine.storage.segments import Segment, that_may_have
+from workbench.limits import LIMITS
 
 ALL = np.arange(BUCKETS)
 
@@ -53,3 +58,18 @@ def test_segments_that_have_no_bucket_in_common_stay_apart() -> None:
     assert apart((first, every, second)) == [(first, every, second)]
     assert that_may_have((first, second, third, every), 0b1000) == (second, every)
     assert that_may_have((first, every), -(2**63)) == (every,)
+
+
+def test_much_that_is_in_buckets_is_read_by_several_tasks_for_some_rows() -> None:
+    class Jobs(InProcess):
+        cores = 8
+
+    jobs = Jobs()
+    jobs.limits = replace(LIMITS, bytes_looked_up_per_task=100)
+    of_buckets_, every = Segment("a", 1, bytes=250, buckets=0b0011), Segment("b", 1, bytes=9_999)
+    looked_up = [Relation(jobs, Layout({}), Path(), runs=((of_buckets_, every),))]
+    assert tasks_for(50_000, jobs, looked_up) == 3
+    assert tasks_for(50_000, jobs, [*looked_up * 9]) == tasks_for(100_001, jobs) == 8
+    assert tasks_for(20_000, jobs, looked_up) == tasks_for(50_000, jobs) == 1  # the driver, and nothing to read
+    jobs.limits = LIMITS
+    assert tasks_for(50_000, jobs, looked_up) == 1

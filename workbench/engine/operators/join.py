@@ -63,7 +63,8 @@ def _tasks(runner: Runner, operator: OperatorInput, plan: JoinPlan, pairs: Index
         TooMuchWork: they would look at too many pairs in a batch. Hydration was asked for, knowing what it costs.
     """
     in_batch, many = operator.relation is not None, operator.changed_rows > runner.limits.rows_per_task
-    tasks = runner.tasks(operator.changed_rows, operator.hydrated_here)
+    looked_up = [rows.relation for rows in operator.parents]
+    tasks = runner.tasks(operator.changed_rows, operator.hydrated_here, looked_up)
     keyed = all(path.keys for path in pairs.paths)
     if not pairs.compares_all and (pairs.places is not None or (many and not in_batch) or (in_batch and keyed)):
         return tasks

@@ -93,6 +93,11 @@ class OperatorInput:
         return sum(rows.stored_changes for rows in self.parents)
 
     @property
+    def kept(self) -> list[Relation]:
+        """What the operator itself has stored, in which it looks up the groups that change."""
+        return [relation for relation in (self.relation, self.state) if relation is not None]
+
+    @property
     def changed_segments(self) -> Iterator[Segment]:
         """The changes of the trees that are read."""
         return (segment for rows in self.parents for segment in rows.segments.change)

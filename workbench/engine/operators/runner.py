@@ -308,10 +308,10 @@ class Runner:
             most, most_bytes = self.limits.rows_hydrated_in_process, self.limits.bytes_hydrated_in_process
         return rows <= most and sum(segment.bytes for segment in change) <= most_bytes
 
-    def tasks(self, rows: int, hydrated_here: bool) -> int:
-        """Tasks for a job over a number of rows: one where this process is to hydrate them."""
+    def tasks(self, rows: int, hydrated_here: bool, looked_up: Iterable[Relation] = ()) -> int:
+        """Tasks for a job over a number of rows (``tasks_for``): one where this process is to hydrate them."""
         here = hydrated_here and rows <= self.limits.rows_hydrated_in_process
-        return 1 if here else tasks_for(rows, self.jobs)
+        return 1 if here else tasks_for(rows, self.jobs, looked_up)
 
     def run(self, jobs: Mapping[str, Job], small: Collection[str] = ()) -> dict[str, Delta]:
         """Run jobs of some trees, by name: steps over few rows in this process, all others as one job of Spark.

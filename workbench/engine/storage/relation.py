@@ -7,7 +7,7 @@ Bentley and Saxe; O'Neil et al., The log-structured merge-tree).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from itertools import chain
@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
 from workbench.engine.spark.jobs import JobRunner
-from workbench.engine.storage.buckets import BucketKey
+from workbench.engine.storage.buckets import EVERY_BUCKET, BucketKey
 from workbench.engine.storage.counted_tests import CountedTest
 from workbench.engine.storage.frames import segments_frame
 from workbench.engine.storage.grouping import group_rows
@@ -183,9 +183,22 @@ def placed_run(run: Run, place: Callable[[Segment, str], Segment], folder: Path)
     return run if placed == run else placed
 
 
-def tasks_for(rows: int, jobs: JobRunner) -> int:
-    """Tasks for a job that reads a number of rows: a second one costs more than it saves on few."""
-    return 1 if rows <= jobs.limits.rows_per_task else jobs.cores
+def tasks_for(rows: int, jobs: JobRunner, looked_up: Iterable[Relation] = ()) -> int:
+    """Tasks for a job that reads a number of rows: a second one costs more than it saves on few.
+
+    Args:
+        rows: how many.
+        jobs: runs it.
+        looked_up: in which rows are looked up: of much that is in buckets each of several tasks reads its own.
+    """
+    limits = jobs.limits
+    if rows > limits.rows_per_task:
+        return jobs.cores
+    if rows <= limits.rows_stepped_in_process or not limits.bytes_looked_up_per_task:
+        return 1
+    stored = (segment for relation in looked_up for segment in relation.segments)
+    in_buckets = sum(segment.bytes for segment in stored if segment.buckets != EVERY_BUCKET)
+    return min(jobs.cores, 1 + in_buckets // limits.bytes_looked_up_per_task)
 
 
 def apart(segments: Run, key: int = 0) -> list[Run]:

@@ -49,7 +49,8 @@ def aggregate_job(runner: Runner, operator: OperatorInput, plan: AggregatePlan) 
     starting = hydrating and not plan.grouped.groups
     if not operator.changed_rows and not starting:
         return Prepared(None)
-    aggregate = _Aggregate(runner, operator, plan, runner.tasks(operator.stored_changes, operator.hydrated_here))
+    tasks = runner.tasks(operator.stored_changes, operator.hydrated_here, operator.kept)
+    aggregate = _Aggregate(runner, operator, plan, tasks)
     anew = plan.grouped.anew
     return Prepared(aggregate.updates_state() if anew is None else aggregate.computes_anew(anew))
 

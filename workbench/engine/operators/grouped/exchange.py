@@ -26,7 +26,7 @@ from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.buckets import BUCKETS, EVERY_BUCKET, buckets_of_tasks, of_buckets
 from workbench.engine.storage.indexes.key_index import row_buckets
 from workbench.engine.storage.job_input import InputRows, JobInput, TaskInput
-from workbench.engine.storage.relation import tasks_for
+from workbench.engine.storage.relation import rows_stored, tasks_for
 from workbench.engine.storage.segments import (
     Run,
     SegmentFields,
@@ -111,7 +111,7 @@ def exchange(
         parts: list[Run] = [segments_of(chain.from_iterable(of_part)) for of_part in zip(*answers, strict=True)]
         every, buckets = tuple(chain.from_iterable(parts)), of_parts
         runner.passing |= {segment.file for segment in every}
-        if not made.plan.groups or tasks_for(sum(segment.rows for segment in every), runner.jobs) == 1:
+        if not made.plan.groups or tasks_for(rows_stored(every), runner.jobs, operator.kept) == 1:
             parts, buckets = [every], (EVERY_BUCKET,)
         job_input = runner.job_input(plan, _FRAGMENTS)
         job_input.tell(TaskInput(operator.batch, tuple(map(InputRows, parts)), given=buckets))
