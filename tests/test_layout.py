@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -70,6 +71,17 @@ def private_uses(path: Path) -> Iterator[str]:
         elif isinstance(node, ast.Attribute) and node.attr in private_members() - own:
             of_self = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
             yield from () if of_self else (node.attr,)
+
+
+def test_the_project_keeps_no_file_that_an_example_wrote() -> None:
+    listed = subprocess.run(("git", "ls-files"), cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("not a clone")
+    assert {Path(name).parts[0] for name in listed.stdout.splitlines()} - {".ci"} == {
+        *(".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "SECURITY.md"),
+        *("benchmarks", "docs", "mkdocs.yml", "notebooks", "pyproject.toml", "requirements.lock", "sample_data"),
+        *("scripts", "tests", "workbench"),
+    }
 
 
 def test_the_root_has_packages_and_few_modules() -> None:
