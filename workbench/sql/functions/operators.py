@@ -209,7 +209,7 @@ def null_if(b: ExpressionBinder, node: exp.Nullif) -> Expression:
 
 @reads(exp.In, parts="this expressions query unnest field is_global")
 def in_list(b: ExpressionBinder, node: exp.In) -> Expression:
-    """IN with a list."""
+    """IN with a list, in duckdb also with an array."""
     if not node.expressions and not any(node.args.get(key) for key in ("query", "unnest", "field")):
         raise b.source.error("IN needs a list", node, "write values in the parentheses")
     if isinstance(alone := node.args.get("field"), exp.Literal):
@@ -217,6 +217,8 @@ def in_list(b: ExpressionBinder, node: exp.In) -> Expression:
         raise b.source.error("IN needs a list", node, hint)
     if not node.expressions:
         if (array := node.args.get("field")) is not None:
+            if b.rules.finds_beside_nulls:
+                return b.bind(exp.ArrayContains(this=array, expression=node.this))
             hint = f"ARRAY_CONTAINS({array.sql(b.dialect)}, {node.this.sql(b.dialect)}) asks an array"
             raise b.source.error("IN needs a list in parentheses", node, hint)
         b.source.refuse("IN with a subquery", node, "write it as a join, with DISTINCT in a subquery")
