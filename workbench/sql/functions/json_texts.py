@@ -11,6 +11,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -68,6 +69,9 @@ def read_json(text: str) -> Any:
         >>> read_json('{"a": [1, 2.50, "x"]}')
         (('a', ['1', '2.5', 'x']),)
     """
+    if "\\u" not in text and text.count("[") + text.count("{") <= MOST_DEPTH:
+        with suppress(ValueError):  # DuckDB reads more than strict JSON
+            return _STRICT.decode(text)
     tokens = _tokens(text)
     value, after = _value(tokens, next(tokens), 0), next(tokens)
     if after is not None:
@@ -132,10 +136,24 @@ def _unescaped(token: str) -> str:
 
 
 def _number(token: str, fraction: str) -> JsonNumber:
-    if not fraction:
-        return JsonNumber(token) if -(2**63) <= int(token) < 2**64 else Unusual(token)
+    return _fraction(token) if fraction else _whole(token)
+
+
+def _whole(token: str) -> JsonNumber:
+    return JsonNumber(token) if -(2**63) <= int(token) < 2**64 else Unusual(token)
+
+
+def _fraction(token: str) -> JsonNumber:
     value = float(token)
     return Unusual(token) if math.isinf(value) else JsonNumber(double_text(value))
+
+
+def _refuse(token: str) -> None:
+    raise NoJsonError(token)
+
+
+_STRICT = json.JSONDecoder(object_pairs_hook=Members, parse_float=_fraction, parse_int=_whole, parse_constant=_refuse)
+"""Reads most texts, a dozen times as fast as tokens are."""
 
 
 def double_text(value: float) -> str:
@@ -147,7 +165,9 @@ def double_text(value: float) -> str:
     """
     if not math.isfinite(value):
         return {"inf": "Infinity", "-inf": "-Infinity"}.get(str(value), "NaN")
-    sign, digits, exponent = Decimal(repr(value)).as_tuple()
+    if "e" not in (shortest := repr(value)):
+        return shortest
+    sign, digits, exponent = Decimal(shortest).as_tuple()
     assert isinstance(exponent, int)
     figures = "".join(map(str, digits)).rstrip("0") or "0"
     point = len(digits) + exponent if any(digits) else 1
