@@ -28,6 +28,8 @@ class Limits:
             no faster.
         rows_stepped_in_process: changed rows at most of an operator whose step the driver runs, since a job for it
             would take longer; of more, Spark's workers run it side by side.
+        times_stepped_alone: as many rows, of the one operator of a depth that has more: a job would have one task, with
+            nothing beside it.
         bytes_stepped_in_process: bytes of such rows at most; a worker has a bound of its memory, and the driver none.
         milliseconds_stepped_in_process: of the processor at most for such a step; one that takes longer is begun again
             by Spark's workers, which also run it in the next batch.
@@ -115,6 +117,7 @@ class Limits:
     rows_logged_in_process: int = 4_000_000
     rows_filtered_in_process: int = 250_000
     rows_stepped_in_process: int = 20_000
+    times_stepped_alone: int = 5
     bytes_stepped_in_process: int = 64_000_000
     milliseconds_stepped_in_process: int = 2_000
     rows_checked_in_process: int = 4_000_000
@@ -182,6 +185,7 @@ class Limits:
         few, some = self.rows_stepped_in_process, self.rows_per_task
         return replace(
             self,
+            times_stepped_alone=1,
             rows_logged_in_process=min(few, self.rows_logged_in_process),
             rows_filtered_in_process=min(few, self.rows_filtered_in_process),
             rows_checked_in_process=min(few, self.rows_checked_in_process),

@@ -170,3 +170,14 @@ def test_a_step_that_calls_a_function_of_the_analyst_says_so(monkeypatch: pytest
         assert made == [True]
         session.run(1)
         assert query.result()["s"].sum() in (6.0, 9.0, 12.0)
+
+
+@pytest.mark.parametrize(("rows", "queries", "here"), [(40, 1, True), (60, 1, False), (40, 2, False), (10, 2, True)])
+def test_the_driver_runs_more_rows_of_an_operator_that_is_alone(rows: int, queries: int, here: bool) -> None:
+    with Session(InProcess(), limits=Limits(rows_stepped_in_process=10)) as session:
+        numbers = pa.array(range(2 * rows))
+        session.add_stream("t", pa.table({"x": numbers, "y": numbers}), history=rows, batch=rows)
+        for columns in ("x, COUNT(*) AS n FROM t GROUP BY x", "y, LAG(x) OVER (PARTITION BY y) AS b FROM t")[:queries]:
+            session.register(f"SELECT {columns}")
+        (report,) = session.run(1)
+    assert [operator.here for operator in report.operators if operator.name[0] != "F"] == [here] * queries

@@ -65,9 +65,11 @@ def hydrated(runner: Runner, plan: TreePlan, small: bool, prepared: Callable[[bo
 
 def prepare(runner: Runner, operator: OperatorInput) -> Prepared:
     """The job of an operator; its input is written."""
-    small = runner.is_small(operator.stored_changes, operator.changed_segments)
+    small, alone = (
+        runner.is_small(operator.stored_changes, operator.changed_segments, alone=alone) for alone in (False, True)
+    )
     made = _prepared(runner, operator)
-    return Prepared(made.job, made.rows, small)
+    return Prepared(made.job, made.rows, small, alone)
 
 
 def _prepared(runner: Runner, operator: OperatorInput) -> Prepared:
@@ -93,7 +95,11 @@ def _prepared(runner: Runner, operator: OperatorInput) -> Prepared:
 def run_prepared(runner: Runner, prepared: Mapping[str, Prepared]) -> dict[str, tuple[Delta, Delta]]:
     """The changes of some trees, and of their states: one job of Spark at most, and before it one for all exchanges."""
     jobs = _after_exchanges(runner, {name: each.job for name, each in prepared.items() if each.job is not None})
-    deltas = runner.run(jobs, [name for name in jobs if prepared[name].small])
+    small = [name for name in jobs if prepared[name].small]
+    match [name for name in jobs if not prepared[name].small]:
+        case [alone] if prepared[alone].small_alone:
+            small.append(alone)
+    deltas = runner.run(jobs, small)
     return {name: each.deltas(deltas.get(name)) for name, each in prepared.items()}
 
 

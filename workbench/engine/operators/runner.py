@@ -295,15 +295,18 @@ class Runner:
         write = FilterAndWrite(plan.name, grouped, kept, to, job_input, computed, cancels, learnt, with_state)
         return replace(write, limits=self.limits, readers=readers_of(plan.looked_up_by, self.jobs))
 
-    def is_small(self, rows: int, change: Iterable[Segment], hydrating: bool = False) -> bool:
+    def is_small(self, rows: int, change: Iterable[Segment], hydrating: bool = False, alone: bool = False) -> bool:
         """Whether a step over some changed rows is to be run by this process: it is done before a job has begun.
 
         Args:
             rows: how many there are.
             change: the segments that have them.
             hydrating: whether they are all rows so far.
+            alone: whether no other operator needs a job, so that nothing would run beside this one.
         """
         most, most_bytes = self.limits.rows_stepped_in_process, self.limits.bytes_stepped_in_process
+        if alone:
+            most *= self.limits.times_stepped_alone
         if hydrating:
             most, most_bytes = self.limits.rows_hydrated_in_process, self.limits.bytes_hydrated_in_process
         return rows <= most and sum(segment.bytes for segment in change) <= most_bytes
