@@ -129,7 +129,7 @@ COLUMNS = {type_: (Column(f"a{at}", type_), Column(f"b{at}", type_)) for at, typ
 CONSTANTS: dict[str, list[tuple[Any, DataType]]] = {
     "add_seconds": [(n, INTEGER) for n in (0, 1, -3_600, 10**9, 2**62)],
     **{name: [(n, INTEGER) for n in (0, 1, -13, 120_001)] for name in ("add_months", "add_months_to_timestamp")},
-    "round": [(n, INTEGER) for n in (0, 1, 2, 6, 15)],
+    **{name: [(n, INTEGER) for n in (0, 1, 2, 6, 15)] for name in ("round", "round_scaled")},
     "rounded_numeric": [(n, INTEGER) for n in (0, 2, 5)],
     "right": [(n, INTEGER) for n in (-1, 0, 1, 2, 9)],
     "trunc_date": [(unit, STRING) for unit in ("YEAR", "yy", "quarter", "MON", "mm", "week")],

@@ -159,6 +159,52 @@ def _position(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     return pc.if_else(_asked(lists, values), pa.array(_first_equal(lists, pc.list_flatten(lists), values) + 1), None)
 
 
+def _codes(*lists: pa.ListArray) -> list[Positions]:
+    """A number for each element of arrays: the same for equal ones of one row, also of NULLs, which are below 0."""
+    encoded = pa.concat_arrays([pc.list_flatten(own) for own in lists]).dictionary_encode()
+    owners = np.concatenate([_owners(own) for own in lists])
+    known = owners * len(encoded.dictionary) + _numbers(encoded.indices.cast(pa.int64()), 0)
+    codes = np.where(np.asarray(encoded.is_null()), -1 - owners, known)
+    return np.split(codes, np.cumsum([len(pc.list_flatten(own)) for own in lists[:-1]]))
+
+
+def _as_set(*known: bool) -> ComputeValues:
+    """The elements of an array, each once; of two arrays those that the other one has, or has not (``known``)."""
+
+    def compute(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+        lists, *others = arguments
+        own, *further = _codes(*arguments)
+        keeps = np.zeros(len(own), bool)
+        keeps[np.unique(own, return_index=True)[1]] = True
+        for codes, has in zip(further, known, strict=True):
+            keeps &= np.isin(own, codes) == has
+        for other in others:
+            keeps &= np.asarray(other.is_valid())[_owners(lists)]
+        missing = pc.invert(_asked(lists, *others)) if others else None
+        return _part(lists, np.flatnonzero(keeps), np.bincount(_owners(lists)[keeps], minlength=len(lists)), missing)
+
+    return compute
+
+
+def _overlap(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """NULL where only a NULL may be in both."""
+    both = [_owners(lists) for lists in arguments]
+    codes = _codes(*arguments)
+    found, unknown = np.zeros(len(arguments[0]), bool), np.zeros(len(arguments[0]), bool)
+    found[both[0][np.isin(codes[0], codes[1][codes[1] >= 0])]] = True
+    for owners, own in zip(both, codes, strict=True):
+        unknown[owners[own < 0]] = True
+    for lists in arguments:
+        unknown &= np.diff(offsets(lists)) > 0
+    return pc.if_else(_asked(*arguments), pa.array(found, mask=unknown & ~found), None)
+
+
+def _is_encoded(call: Call) -> bool:
+    """Whether equal elements are the same: of DOUBLE, 0.0 and -0.0 are two."""
+    element = call.arguments[0].type.element
+    return _is_compared(call) and element is not None and element.kind is not Kind.DOUBLE
+
+
 def _map_value(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     maps, keys = arguments
     entries = pc.list_flatten(maps)
@@ -378,6 +424,10 @@ NESTED_KERNELS = {
     "has_place": _of_one_place(_has_place),
     "array_contains": _of_parts(_contains, _is_compared),
     "array_position": _of_parts(_position, _is_compared),
+    "array_distinct": _of_parts(_as_set(), _is_encoded),
+    "array_intersect": _of_parts(_as_set(True), _is_encoded),
+    "array_except": _of_parts(_as_set(False), _is_encoded),
+    "arrays_overlap": _of_parts(_overlap, _is_encoded),
     "array_min": _of_parts(_least, _is_compared),
     "array_max": _of_parts(_greatest, _is_compared),
     "array_reverse": _of_parts(_reverse),

@@ -136,6 +136,30 @@ def _whole_double(function: Callable[[_Doubles], _Doubles]) -> Kernel:
     return Kernel(values, lambda call: call.type == INTEGER and _is_double(call))
 
 
+def _floor_of_double(function: Callable[[_Doubles], _Doubles]) -> Kernel:
+    """FLOOR and CEIL of a DOUBLE that stay one: a zero has no sign, and from ``_WHOLE`` on all are whole."""
+
+    def values(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+        numbers = _values(arguments[0])
+        with np.errstate(invalid="ignore"):
+            found = np.where(np.abs(numbers) < _WHOLE, function(numbers) + 0.0, numbers)
+        return pa.array(found, mask=np.asarray(arguments[0].is_null()))
+
+    return Kernel(values, _is_double)
+
+
+def _round_scaled(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """ROUND of a DOUBLE as C++ computes it: round(x * 100) / 100, half away from zero."""
+    numbers, scale = _values(arguments[0]), float(f"1e{constant_integer(call, 1)}")
+    with np.errstate(all="ignore"):
+        scaled = numbers * scale
+        size = np.abs(scaled)
+        whole = np.floor(size)
+        rounded = np.copysign(whole + (size - whole >= 0.5), scaled)
+        found = np.where(np.isinf(scaled), numbers, np.where(size < _WHOLE, rounded, scaled) / scale)
+    return pa.array(found, mask=np.asarray(arguments[0].is_null()))
+
+
 def _remainder_of_double(numbers: _Doubles, divisors: _Doubles) -> tuple[_Doubles, Mask]:
     return np.fmod(numbers, divisors), divisors == 0
 
@@ -217,7 +241,12 @@ NUMBER_KERNELS = {
     "abs": _by_kind(_absolute, pc.abs),
     "floor": _whole_double(np.floor),
     "ceil": _whole_double(np.ceil),
+    "floor_of_double": _floor_of_double(np.floor),
+    "ceil_of_double": _floor_of_double(np.ceil),
     "round": Kernel(_round, _is_rounded),
+    "round_scaled": Kernel(
+        _round_scaled, lambda call: _is_rounded(call) and call.arguments[0].type.kind is Kind.DOUBLE
+    ),
     "sqrt": Kernel(_sqrt, _is_double),
     "isnan": Kernel(lambda call, arguments: pc.is_nan(arguments[0].fill_null(0.0)), _is_double),
 }
