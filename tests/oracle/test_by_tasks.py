@@ -20,6 +20,8 @@ import pytest
 from long import LONG
 from oracle.class_queries import ALL
 from oracle.harness import Case, Feed, Oracle
+from oracle.random_streams import names, stream
+from oracle.test_analytic import ANALYTIC
 from oracle.test_corrections import feeds as corrected_feeds
 from oracle.test_query_classes import feeds
 from oracle.test_without_spark import LEAST, registered
@@ -133,6 +135,24 @@ def test_a_state_is_written_and_read_by_any_number_of_tasks(tmp_path: Path, seed
                 case 7:
                     oracle.reopen()
         assert marked
+        oracle.check_changes()
+
+
+@pytest.mark.parametrize("seed", range(SEED, SEED + int(os.environ.get("ARGUS_SEEDS", "2"))))
+def test_partitions_are_read_by_any_number_of_tasks(tmp_path: Path, seed: int) -> None:
+    chance, jobs = Random(seed), ChangingTasks()
+    rows = {
+        name: stream(size, seed, extremes=0) for name, size in (("t", 150), ("u", 60))
+    }  # a sum beyond BIGINT is NULL
+    streams = {name: Feed(own, len(own) // 3, 9) for name, own in rows.items()} | {"names": Feed(names(5), static=True)}
+    limits = replace(BY_TASKS, rows_per_task=0)
+    with Oracle(jobs, streams, path=tmp_path / "session", limits=limits) as oracle:
+        assert registered(oracle, chance.sample([*ANALYTIC], 14), ANALYTIC)
+        for batch in range(6):
+            jobs.cores = chance.choice((1, 2, 3, 8))
+            oracle.run(1)
+            if batch == 3:
+                oracle.reopen()
         oracle.check_changes()
 
 

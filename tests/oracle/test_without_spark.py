@@ -6,12 +6,12 @@ Which need none is seen as they are registered and read; ``test_query_classes`` 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from random import Random
 
 import pytest
 from oracle.class_queries import ALL, CLASSES
-from oracle.harness import Oracle
+from oracle.harness import Case, Oracle
 from oracle.test_query_classes import feeds
 
 from workbench.engine.spark.in_process import InProcess, NeedsSparkError
@@ -26,12 +26,12 @@ LEAST = {
 """How many queries of a class need no Spark, at least: there may come to be more."""
 
 
-def registered(oracle: Oracle, names: Iterable[str]) -> list[str]:
+def registered(oracle: Oracle, names: Iterable[str], cases: Mapping[str, Case] = ALL) -> list[str]:
     """Register queries one by one; those of them that need no Spark."""
     found = []
     for name in names:
         try:
-            oracle.register({name: ALL[name]})
+            oracle.register({name: cases[name]})
             found.append(name)
         except NeedsSparkError:
             if oracle.watched.pop(name, None) is not None:

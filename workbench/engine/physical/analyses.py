@@ -91,6 +91,10 @@ def bucket_columns(
         if keyed(some):
             for side, parent in enumerate(network.nodes[root].parents):
                 found[network.roots[parent]][bucket_key(some[0].key_columns(side)).columns] += 1
+    for node in network.nodes.values():
+        if isinstance(node, Analytic) and node.over.partition:
+            for keeper in (node.parent, node.id) if is_bounded(node) else (node.parent,):
+                found[network.roots[keeper]][bucket_key(map(key_column, node.over.partition)).columns] += 1
     for root, keys in row_keys.items():
         if keys:
             found[network.roots[network.nodes[root].parents[0]]][bucket_key(map(key_column, keys)).columns] += 1

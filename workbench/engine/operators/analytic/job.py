@@ -41,12 +41,14 @@ from workbench.engine.physical.plans import AnalyticPlan
 from workbench.engine.physical.row_inputs import calls_among, operands
 from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.spark.jobs import Job
+from workbench.engine.storage.buckets import bucket_key, buckets_of_tasks, of_buckets
 from workbench.engine.storage.grouping import group_rows
+from workbench.engine.storage.indexes.key_index import row_buckets
 from workbench.engine.storage.indexes.order_index import RowOrder
 from workbench.engine.storage.job_input import InputRows, TaskInput
 from workbench.engine.storage.layout import WEIGHT, Layout, only
 from workbench.engine.storage.scan import Scan
-from workbench.engine.storage.segments import Run
+from workbench.engine.storage.segments import Run, that_may_have
 from workbench.limits import Limits
 from workbench.sql.algebra.analytic import RANK, AnalyticCall
 
@@ -61,6 +63,8 @@ def analytic_job(runner: Runner, operator: OperatorInput, plan: AnalyticPlan) ->
     step = runner.read_once(plan, stored, lambda: _step(operator, plan, limits))
     kept = operator.relation.segments if operator.relation is not None and step.first is not None else ()
     job_input = runner.set_input(plan, operator.batch, [*operator.segments, InputRows((), kept)])
+    looked_up = [rows.relation]
+    tasks = runner.tasks(rows.changed_rows, operator.hydrated_here, looked_up) if step.order.partition else 1
 
     def make() -> Job:
         values = evaluated_columns(plan, step.rows.summed)
@@ -73,14 +77,14 @@ def analytic_job(runner: Runner, operator: OperatorInput, plan: AnalyticPlan) ->
             yield evaluated_change(ordered, values, schema, called, limits)
 
         def rows(task: int) -> ArrowBatches:
-            return change(step.change(job_input.read(task)))
+            return change(step.change(job_input.read(task, tasks)))
 
         if not operands(inputs):
-            return runner.task_job(rows, 1, layout.ddl(names), plan, bool(called))
+            return runner.task_job(rows, tasks, layout.ddl(names), plan, bool(called))
         ordered = job_input.run(runner.spark, 1, step.change, step.ddl).selectExpr("*", *operands(inputs))
         return runner.frame_job(ordered, change, layout.ddl(names), plan)
 
-    return runner.cached(plan, "rows", step, make)
+    return runner.cached(plan, "rows", (step, tasks), make)
 
 
 def _step(operator: OperatorInput, plan: AnalyticPlan, limits: Limits) -> OrderStep:
@@ -147,8 +151,8 @@ class OrderStep:
 
     def change(self, task: TaskInput) -> ArrowBatches:
         """The rows whose values may have changed, before and after the batch, and their neighbours."""
-        parent, kept = task.inputs
-        changed = list(selected(parent.change, self.rows.scan))
+        parent, kept = (self._of_task(rows, task) for rows in task.inputs)
+        changed = [self._rows_of_task(rows, task) for rows in selected(parent.change, self.rows.scan)]
         if not any(batch.num_rows for batch in changed):
             return
         if self.first is not None:
@@ -161,6 +165,17 @@ class OrderStep:
             wanted = _touched(side, ordered, self.reach)
             needed = wanted if self.reach.counts_only else _neighbours(side, wanted, self.reach)
             yield side.batch(needed, wanted, self.rows.summed, whole=True)
+
+    def _of_task(self, rows: InputRows, task: TaskInput) -> InputRows:
+        """The segments that may have rows of the partitions of a task: those of its buckets."""
+        own, key = buckets_of_tasks(task.tasks)[task.task], bucket_key(self.order.partition).number
+        return InputRows(*(that_may_have(run, own, key) for run in (rows.change, rows.before)))
+
+    def _rows_of_task(self, rows: pa.RecordBatch, task: TaskInput) -> pa.RecordBatch:
+        if task.tasks == 1:
+            return rows
+        numbers = row_buckets(rows, self.order.partition)
+        return rows.filter(pa.array(of_buckets(numbers, buckets_of_tasks(task.tasks)[task.task])))
 
     def _first(
         self, first: FirstRows, parent: InputRows, kept: Run, changed: Sequence[pa.RecordBatch]
