@@ -58,6 +58,10 @@ WRONG = {
         "a window has no begins",
         "it has start and end",
     ),
+    "SELECT id FROM Trips ASOF JOIN Ships MATCH_CONDITION (at >= ts) ON id = mmsi": (
+        "unexpected MATCH_CONDITION",
+        "the comparison of times stands in ON",
+    ),
     "SELECT TO_DATE(bike, 'DD/MM/YYYY') FROM Trips": ("the element", "write 'dd/MM/yyyy'"),
     "SELECT CONVERT_TIMEZONE('CET', at) FROM Trips": ("there is no time zone CET", "databases differ in what CET is"),
 }
@@ -182,3 +186,15 @@ def test_a_wrong_value_of_the_cell_shows_a_right_one(line: str, hint: str) -> No
     with pytest.raises(MagicError) as caught:
         find_command("%%argus").parse(line)
     assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT values FROM Lab WHERE values IS NOT NULL",
+        "SELECT v.code FROM Lab LATERAL VIEW EXPLODE(values) e AS v",
+        "SELECT SIZE(values) AS n, values[0].code AS c FROM (VALUES (1), (2)) t, Lab",
+    ],
+)
+def test_a_column_may_be_called_values(sql: str) -> None:
+    bind(sql, "spark", Schema({"Lab": (("values", to_column_type("array<struct<code:string>>")),)}))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import zip_longest
 
 import sqlglot
 from sqlglot import exp
@@ -31,6 +32,12 @@ _ASKED = {
     **dict.fromkeys(("SHOW", "DESCRIBE", "DESC"), _LISTS),
 }
 """What answers statements that ask no rows of streams."""
+_AFTER_A_NAME = {
+    *(TokenType.R_PAREN, TokenType.COMMA, TokenType.DOT, TokenType.L_BRACKET, TokenType.ALIAS, TokenType.FROM),
+    *(TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE, TokenType.IS),
+    *(TokenType.IN, TokenType.AND, TokenType.OR, TokenType.ORDER_BY, TokenType.HAVING, TokenType.LIMIT),
+}
+"""What no row of VALUES begins with."""
 _QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values, exp.Pivot)
 
 
@@ -105,7 +112,7 @@ def makes_view(sql: str, dialect: str) -> bool:
 def _parse_statement(source: SourceText, tokens: Sequence[Token]) -> exp.Expr:
     parser = parser_of(source.dialect)
     try:
-        (tree,) = parser.parse(list(tokens), source.sql)
+        (tree,) = parser.parse(_with_named_values(tokens), source.sql)
     except sqlglot.ParseError as error:
         raise syntax_error(source, tokens, error) from None
     except DroppedArgumentError as error:
@@ -117,6 +124,16 @@ def _parse_statement(source: SourceText, tokens: Sequence[Token]) -> exp.Expr:
     tree = with_forms_of_spark(tree) if rules.explodes else tree
     tree = as_written_out(tree) if rules.has_rows else with_named_joins(tree)
     return with_derived_aggregates(tree, rules.made_aggregates) if rules.made_aggregates else tree
+
+
+def _with_named_values(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens; a VALUES before no row is the name of a column, as it is in every dialect that is read."""
+    return [
+        Token(TokenType.VAR, one.text, one.line, one.col, one.start, one.end, one.comments)
+        if one.token_type is TokenType.VALUES and (after is None or after.token_type in _AFTER_A_NAME)
+        else one
+        for one, after in zip_longest(tokens, tokens[1:])
+    ]
 
 
 def _statement(tree: exp.Expr, tokens: tuple[Token, ...], clause: WindowClause | None, source: SourceText) -> Statement:
