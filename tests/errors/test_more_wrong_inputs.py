@@ -62,6 +62,7 @@ WRONG = {
         "unexpected MATCH_CONDITION",
         "the comparison of times stands in ON",
     ),
+    "SELECT id::money FROM Trips": ("there is no type money", ""),
     "SELECT TO_DATE(bike, 'DD/MM/YYYY') FROM Trips": ("the element", "write 'dd/MM/yyyy'"),
     "SELECT CONVERT_TIMEZONE('CET', at) FROM Trips": ("there is no time zone CET", "databases differ in what CET is"),
 }
@@ -131,6 +132,7 @@ def test_an_address_that_names_nothing() -> None:
         session.add_stream("T", pd.DataFrame({"a": [1]}), history=1)
         session.register("SELECT a FROM T", name="q")
         assert "as in delta:out/fees" in error_of(session.add_sink, "q", "delta:")
+        assert "a sink needs a target" in error_of(session.add_sink, "q", "")
         assert "a PolledQuery follows one" in error_of(session.add_stream, "X", "sqlite:///claims.db")
         given = {"references": ["a"]}
         assert "references nothing that is named" in error_of(session.add_stream, "X", [{"a": 1}], **given)

@@ -68,7 +68,7 @@ def absolute_target(given: object) -> object:
         ('/out/fees', 'kafka://host:1/t')
     """
     match given:
-        case str() if _ADDRESS.match(given) or given == DELTA:
+        case str() if _ADDRESS.match(given) or given.strip() in ("", DELTA):
             return given
         case str() if given.startswith(DELTA):
             return f"{DELTA}{Path(given.removeprefix(DELTA)).absolute()}"
@@ -79,6 +79,10 @@ def absolute_target(given: object) -> object:
 
 def _target_of(given: object) -> Target:
     match given:
+        case str() if not given.strip():
+            raise SessionError(
+                "a sink needs a target", hint="a folder, as out/fees, or an address, as http://host/fees"
+            )
         case str() if given.startswith(WEBHOOKS):
             return WebhookTarget(given)
         case str() if given.startswith(KAFKA):

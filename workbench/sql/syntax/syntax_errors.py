@@ -74,7 +74,7 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
         return _error_at(statement[at - 1], "a comma before SELECT", source, "leave the comma out")
     if (clause := next((word for word in statement if word.text.upper() == "MATCH_CONDITION"), None)) is not None:
         return _error_at(clause, "unexpected MATCH_CONDITION", source, "the comparison of times stands in ON, with AND")
-    if description == "Expected TYPE after CAST":
+    if description in ("Expected TYPE after CAST", "Expected type"):
         return _error_at(token, f"there is no type {token.text}", source, _type_hint(token.text))
     hint = usual_form(statement, at)
     is_type = "AS after CAST" in description
