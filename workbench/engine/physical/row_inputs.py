@@ -91,21 +91,24 @@ class ProductInput:
 
     def values(self, rows: pa.RecordBatch) -> pa.Array:
         """True for each row that has all values."""
-        known = self._known(rows)
+        known = _all_known(value.values(rows) for value in self.of)
         return pa.array(known, mask=~known)
 
     def products(self, rows: pa.RecordBatch, weights: npt.NDArray[np.int64]) -> ExactSums:
         """The product of each row that has all values, as often as the row counts; of others 0."""
-        columns = [value.values(rows).fill_null(0.0).to_numpy(zero_copy_only=False) for value in self.of]
-        factors = [column for column, power in zip(columns, self.powers, strict=True) for _ in range(power)]
-        return ExactSums(exact_products(factors), rows.num_rows).times(weights * self._known(rows))
+        return self._sums(rows, weights)[0]
 
     def digits(self, rows: pa.RecordBatch, weights: pa.Array) -> pa.Array:
         """The product of each row, as often as the row counts (``storage.exact_sums``)."""
-        return self.products(rows, weights.to_numpy()).texts(~self._known(rows))
+        sums, known = self._sums(rows, weights.to_numpy())
+        return sums.texts(~known)
 
-    def _known(self, rows: pa.RecordBatch) -> Mask:
-        return np.logical_and.reduce([np.asarray(value.values(rows).is_valid()) for value in self.of])
+    def _sums(self, rows: pa.RecordBatch, weights: npt.NDArray[np.int64]) -> tuple[ExactSums, Mask]:
+        """The products, and which rows have all values; each value is computed once, since one may be dear."""
+        columns = [value.values(rows) for value in self.of]
+        known, numbers = _all_known(columns), (c.fill_null(0.0).to_numpy(zero_copy_only=False) for c in columns)
+        factors = [column for column, power in zip(numbers, self.powers, strict=True) for _ in range(power)]
+        return ExactSums(exact_products(factors), rows.num_rows).times(weights * known), known
 
 
 @dataclass(frozen=True)
@@ -175,3 +178,7 @@ def over_rows(expression: Expression) -> str:
 
 def _bare(column: Column) -> str:
     return f"`{column.name}`"
+
+
+def _all_known(columns: Iterable[pa.Array]) -> Mask:
+    return np.logical_and.reduce([np.asarray(column.is_valid()) for column in columns])
