@@ -62,6 +62,10 @@ WRONG = {
         "unexpected MATCH_CONDITION",
         "the comparison of times stands in ON",
     ),
+    "SELECT bike, COUNT(*) AS n FROM Trips GROUP BY bike WHERE n > 1": (
+        "WHERE stands before GROUP BY",
+        "HAVING is the condition of groups",
+    ),
     "SELECT id::money FROM Trips": ("there is no type money", ""),
     "SELECT TO_DATE(bike, 'DD/MM/YYYY') FROM Trips": ("the element", "write 'dd/MM/yyyy'"),
     "SELECT CONVERT_TIMEZONE('CET', at) FROM Trips": ("there is no time zone CET", "databases differ in what CET is"),

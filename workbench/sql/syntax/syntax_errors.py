@@ -111,6 +111,27 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
     return _error_at(token, message, source, hint or _what_may_lack(statement, at))
 
 
+def refuse_late_where(source: SourceText, statement: Sequence[Token]) -> None:
+    """Refuse WHERE behind the GROUP BY of its SELECT, which the parser would move before it.
+
+    Raises:
+        SqlError: there is one, with its place.
+    """
+    grouped = [False]
+    for token in statement:
+        match token.token_type:
+            case TokenType.L_PAREN:
+                grouped.append(False)
+            case TokenType.R_PAREN if len(grouped) > 1:
+                grouped.pop()
+            case TokenType.GROUP_BY:
+                grouped[-1] = True
+            case TokenType.SELECT | TokenType.FROM:
+                grouped[-1] = False
+            case TokenType.WHERE if grouped[-1]:
+                raise _error_at(token, "WHERE stands before GROUP BY", source, "HAVING is the condition of groups")
+
+
 def _alias_of_nothing(statement: Sequence[Token]) -> Token | None:
     """An AS in a select list behind a comma or a sign, which is the name of a column there."""
     for before, word in pairwise(statement):
