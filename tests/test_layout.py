@@ -18,7 +18,8 @@ MOST_LINES = 450
 OF_LIBRARIES = {
     *("_accumulatorServer", "_active_spark_context", "_exit", "_gateway", "_jdf", "_jrdd"),
     *("_jrdd_deserializer", "_jsc", "_jsparkSession", "_jvm"),
-    *("_advance", "_match", "_match_text_seq", "_parse_bitwise", "_parse_csv", "_parse_id_var", "_reserialize"),
+    *("_advance", "_curr", "_match", "_match_text_seq", "_parse_bitwise", "_parse_csv", "_parse_id_var", "_parse_in"),
+    "_reserialize",
 }
 """Names of PySpark, of the parser and of Python that there is no other way to."""
 NOT_YET_PUBLIC = {

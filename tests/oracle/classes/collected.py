@@ -113,7 +113,8 @@ COLLECTED = {
     ),
     "of_duckdb_looked_for": Case(
         "SELECT k, 3 = ANY(LIST(id)) AS a, LIST_CONTAINS(LIST(big), k) AS b, [k, 1] = [3, 1] AS c,"
-        " k IN LIST(id) AS d, k NOT IN [1, 3] AS e FROM t GROUP BY k",
+        " k IN LIST(id) AS d, k NOT IN [1, 3] AS e, k NOT IN [1, 3, NULL] AS f, 2 NOT IN [k, NULL] AS g"
+        " FROM t GROUP BY k",
         dialect="duckdb",
     ),
     "of_postgres": Case(

@@ -79,10 +79,23 @@ def _parser_class(dialect: str) -> type[Parser]:
     if DIALECTS[dialect].explodes:
         functions["INLINE_OUTER"] = partial(_build, "INLINE_OUTER", InlineOuter.from_arg_list)
         functions["RANGE"] = partial(_build, "RANGE", _range)
+    if DIALECTS[dialect].finds_beside_nulls:
+        changes["RANGE_PARSERS"] = {**base.RANGE_PARSERS, TokenType.IN: _parse_in}
     if not DIALECTS[dialect].has_lambdas:  # an arrow reads JSON there, also in arguments of functions
         changes["LAMBDAS"] = {sign: parse for sign, parse in base.LAMBDAS.items() if sign is not TokenType.ARROW}
     make = cast(Callable[..., type[Parser]], type(base))
     return make("_Parser", (_Refusing, base), changes)
+
+
+def _parse_in(parser: Any, operand: exp.Expr) -> exp.Expr:
+    """IN with a list in brackets asks an array, in which NULL is a value as others are: sqlglot drops the brackets."""
+    if not (parser._curr and parser._curr.token_type is TokenType.L_BRACKET):
+        return cast(exp.Expr, parser._parse_in(operand))
+    array = parser._parse_bitwise()
+    values = array.expressions if isinstance(array, exp.Array) else ()
+    if values and all(isinstance(value, exp.Literal) for value in values):
+        return exp.In(this=operand, expressions=values)  # which is the same, and finds rows by their values
+    return exp.In(this=operand, field=array)
 
 
 class _Refusing:
