@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import random
 import re
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -13,9 +14,11 @@ from oracle.class_queries import ALL
 from oracle.harness import Case, Feed, Oracle
 from oracle.random_streams import names, stream
 from oracle.test_windows import CASES, F, G
+from oracle.test_without_spark import registered
 from pyspark.sql import SparkSession
 
 from workbench.engine.spark.in_process import InProcess, NeedsSparkError
+from workbench.limits import LIMITS
 
 BATCHES = int(os.environ.get("ARGUS_BATCHES", "2"))
 """Batches before the second half of the queries comes, and after; more of them are smaller."""
@@ -83,6 +86,20 @@ def test_gaps_and_recursions_under_corrections() -> None:
         assert len(oracle.watched) > 10
         oracle.run(2, check=False)
         oracle.check_results()
+        oracle.check_changes()
+
+
+def test_values_of_groups_that_count_as_large_are_found_by_rank() -> None:
+    """MIN and MAX of every type, also of what MAX_BY orders, and percentiles: rows that decided are taken back."""
+    kinds = ("statistic", "collected")
+    limits = replace(LIMITS, values_of_large_group=0, rows_kept_open=0)
+    seed = int(os.environ["ARGUS_SEED"])
+    chosen = [name for name in ALL if name.partition("_")[0] in kinds]
+    with Oracle(InProcess(), feeds(seed), limits=limits) as oracle:
+        assert len(registered(oracle, chosen)) > 20
+        for _ in range(2):
+            oracle.run(1, check=False)
+            oracle.check_results()
         oracle.check_changes()
 
 

@@ -24,12 +24,13 @@ from workbench.engine.operators.grouped.value_counts import (
     SortedValues,
     percentile,
     place_of,
+    shown_statistic,
 )
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
 from workbench.engine.physical.value_statistics import VALUES, CountedValues, ValueStatistic
 from workbench.engine.storage.grouping import Positions, not_distinct
 from workbench.engine.storage.indexes.key_index import Hashes, Key, KeyRanges, candidates_of_each, key_hashes
-from workbench.engine.storage.indexes.rank_index import RankedGroup, RankKey, SortedRun, is_ranked
+from workbench.engine.storage.indexes.rank_index import RankedGroup, RankKey, SortedRun
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run
 from workbench.limits import LIMITS, Limits
@@ -75,8 +76,8 @@ class GroupValues:
         at = np.array(sorted(self.ranked), dtype=np.int64)
         mask = np.zeros(self.dirty.num_rows, dtype=bool)
         mask[at] = True
-        small = self._sorted_small.statistic(statistic)
-        return pc.replace_with_mask(small, pa.array(mask), self._by_rank(statistic, at).cast(small.type))
+        small, large = self._sorted_small.statistic(statistic), self._by_rank(statistic, at)
+        return pc.replace_with_mask(small, pa.array(mask), shown_statistic(large, statistic).cast(small.type))
 
     def _by_rank(self, statistic: ValueStatistic, at: Positions) -> pa.Array:
         """A statistic of some large groups."""
@@ -173,7 +174,7 @@ class GroupValues:
     @cached_property
     def ranked(self) -> Mapping[int, RankedGroup]:
         """The large groups, by position: those in which values are found by rank."""
-        if self.state is None or not is_ranked(self.of.type):
+        if self.state is None:
             return {}
         large = np.flatnonzero(self._sizes > self.limits.values_of_large_group)
         if not len(large):

@@ -153,9 +153,7 @@ class SortedValues:
                 return own._lists(statistic)
             case _:
                 result = own._bits(statistic.function)
-        if statistic.last_of:
-            return last_values(result, [to_arrow(type_) for type_ in statistic.last_of])
-        return cast_or_null(result, to_arrow(statistic.type))
+        return shown_statistic(result, statistic)
 
     @property
     def _first(self) -> Positions:
@@ -251,6 +249,13 @@ class SortedValues:
             return self._floats[np.minimum(np.searchsorted(through, before + rank, side="right"), last)]
 
         return self._numbers(percentile(np.maximum(totals, 1), fraction, value_at))
+
+
+def shown_statistic(result: pa.Array, statistic: ValueStatistic) -> pa.Array:
+    """What a statistic gives of the value that was found in each group: the value, or the last one of a tuple."""
+    if statistic.last_of:
+        return last_values(result, [to_arrow(type_) for type_ in statistic.last_of])
+    return cast_or_null(result, to_arrow(statistic.type))
 
 
 def place_of(statistic: ValueStatistic, total: int) -> int:

@@ -8,9 +8,10 @@ it among the values of all runs: the logarithm of the group's size in steps, wha
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +23,6 @@ from workbench.engine.storage.grouping import Positions, not_distinct, with_equa
 from workbench.engine.storage.indexes.key_index import Hashes, key_hashes
 from workbench.engine.storage.indexes.sorted_index import index_columns
 from workbench.engine.storage.segments import open_segment
-from workbench.sql.algebra.types import DataType, Kind
 
 _DIGITS = 18
 """The most digits of decimals that 64-bit numbers tell apart."""
@@ -43,9 +43,18 @@ class RankKey:
     count: str
 
 
-def is_ranked(type_: DataType) -> bool:
-    """Whether values of a type are told apart and ordered by 64-bit numbers."""
-    return type_.kind is not Kind.STRING and (type_.kind is not Kind.DECIMAL or type_.precision <= _DIGITS)
+@dataclass(frozen=True)
+class ValuesInOrder(Sequence[Any]):
+    """Values that no 64-bit numbers order, as texts, in the order of some rows."""
+
+    values: pa.Array
+    rows: Positions
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, at: Any) -> Any:
+        return self.values[int(self.rows[at])].as_py()
 
 
 def sums_between(through: Positions, first: Positions, end: Positions) -> Positions:
@@ -66,13 +75,19 @@ class CountedRun:
         rows: where the row of each entry stands.
     """
 
-    orders: npt.NDArray[Any]
+    orders: npt.NDArray[Any] | ValuesInOrder
     through: Positions
     rows: Positions
 
     def count(self, first: int, end: int) -> int:
         """The sum of the counts of the entries from ``first`` until before ``end``."""
         return self.up_to(end) - self.up_to(first) if end > first else 0
+
+    def end(self, first: int, end: int, pivot: Any, side: Literal["left", "right"]) -> int:
+        """Of the entries from ``first`` until before ``end``, where those below a pivot end, or those up to it."""
+        if isinstance(self.orders, ValuesInOrder):
+            return (bisect_left if side == "left" else bisect_right)(self.orders, pivot, first, end)
+        return first + int(np.searchsorted(self.orders[first:end], pivot, side=side))
 
     def up_to(self, end: int) -> int:
         """The sum of the counts of the entries before ``end``."""
@@ -133,12 +148,9 @@ class Ranked(Generic[R]):
         assert found is not None, f"nothing has the rank {rank}"
         return found
 
-    def _ends(self, ranges: Sequence[tuple[int, int]], pivot: Any, side: Any) -> list[int]:
+    def _ends(self, ranges: Sequence[tuple[int, int]], pivot: Any, side: Literal["left", "right"]) -> list[int]:
         """In each run, where the entries up to a pivot end, or those below it."""
-        return [
-            low + int(np.searchsorted(run.orders[low:high], pivot, side=side))
-            for (run, _, _), (low, high) in zip(self.parts, ranges, strict=True)
-        ]
+        return [run.end(low, high, pivot, side) for (run, _, _), (low, high) in zip(self.parts, ranges, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -158,13 +170,19 @@ class SortedRun(GroupedRun):
         name = "\x00".join(("ranks", *key.columns, key.value, key.count))
         hashes, orders, through, at = index_columns(segment, name, lambda: _sorted(rows, key))
         collided = len(hashes) == 0 and pc.count(rows.column(key.value)).as_py() > 0
-        return None if collided else SortedRun(orders, through, at, hashes, rows.column(key.value))
+        return None if collided else SortedRun._of(hashes, orders, through, at, rows.column(key.value))
 
     @staticmethod
     def of_rows(rows: pa.RecordBatch, key: RankKey) -> SortedRun | None:
         """Rows that are in memory."""
         hashes, orders, through, at = _sorted(rows, key)
-        return SortedRun(orders, through, at, hashes, rows.column(key.value)) if len(at) or not rows.num_rows else None
+        some = len(at) or not rows.num_rows
+        return SortedRun._of(hashes, orders, through, at, rows.column(key.value)) if some else None
+
+    @staticmethod
+    def _of(hashes: Hashes, orders: Orders, through: Positions, at: Positions, values: pa.Array) -> SortedRun:
+        own = orders if _has_numbers(values.type) else ValuesInOrder(values, at)
+        return SortedRun(own, through, at, hashes, values)
 
 
 class RankedGroup(Ranked[SortedRun]):
@@ -181,12 +199,25 @@ def _sorted(rows: pa.RecordBatch, key: RankKey) -> tuple[Hashes, Orders, Positio
     at = np.flatnonzero(np.asarray(rows.column(key.value).is_valid()))
     rows = rows.take(pa.array(at))
     hashes, _ = key_hashes([rows.column(name) for name in key.columns], nulls=True)
-    orders = comparable(with_equal_bits(rows.column(key.value)))
-    order = np.lexsort((orders, hashes))
+    values = rows.column(key.value)
+    if _has_numbers(values.type):
+        orders = comparable(with_equal_bits(values))
+        order = np.lexsort((orders, hashes))
+    else:
+        orders = np.zeros(len(hashes), dtype=np.int8)  # the values themselves are compared
+        table = pa.table({"hash": hashes, "value": values})
+        order = pc.sort_indices(table, [("hash", "ascending"), ("value", "ascending")]).to_numpy()
     hashes, orders, through = hashes[order], orders[order], rows.column(key.count).to_numpy()[order]
     if _collide(rows.take(pa.array(order)), hashes, key):
         return hashes[:0], orders[:0], through[:0], at[:0]
     return hashes, orders, np.cumsum(through), at[order]
+
+
+def _has_numbers(type_: pa.DataType) -> bool:
+    """Whether values of a type are told apart and ordered by 64-bit numbers."""
+    if pa.types.is_decimal(type_):
+        return bool(type_.precision <= _DIGITS)
+    return not (pa.types.is_string(type_) or pa.types.is_binary(type_))
 
 
 def _collide(rows: pa.RecordBatch, hashes: Hashes, key: RankKey) -> bool:
