@@ -43,20 +43,6 @@ class RankKey:
     count: str
 
 
-@dataclass(frozen=True)
-class ValuesInOrder(Sequence[Any]):
-    """Values that no 64-bit numbers order, as texts, in the order of some rows."""
-
-    values: pa.Array
-    rows: Positions
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __getitem__(self, at: Any) -> Any:
-        return self.values[int(self.rows[at])].as_py()
-
-
 def sums_between(through: Positions, first: Positions, end: Positions) -> Positions:
     """The sums of ranges of entries, of the sums up to and with each entry."""
     if not len(through):
@@ -75,7 +61,7 @@ class CountedRun:
         rows: where the row of each entry stands.
     """
 
-    orders: npt.NDArray[Any] | ValuesInOrder
+    orders: npt.NDArray[Any]
     through: Positions
     rows: Positions
 
@@ -83,10 +69,12 @@ class CountedRun:
         """The sum of the counts of the entries from ``first`` until before ``end``."""
         return self.up_to(end) - self.up_to(first) if end > first else 0
 
+    def order(self, at: int) -> Any:
+        """What an entry is in order of."""
+        return self.orders[at]
+
     def end(self, first: int, end: int, pivot: Any, side: Literal["left", "right"]) -> int:
         """Of the entries from ``first`` until before ``end``, where those below a pivot end, or those up to it."""
-        if isinstance(self.orders, ValuesInOrder):
-            return (bisect_left if side == "left" else bisect_right)(self.orders, pivot, first, end)
         return first + int(np.searchsorted(self.orders[first:end], pivot, side=side))
 
     def up_to(self, end: int) -> int:
@@ -137,7 +125,7 @@ class Ranked(Generic[R]):
             if low >= high:
                 break
             run, middle = self.parts[widest][0], (low + high) // 2
-            pivot = run.orders[middle]
+            pivot = run.order(middle)
             up_to = self._ends(ranges, pivot, "right")
             if sum(r.count(first, end) for (r, first, _), end in zip(self.parts, up_to, strict=True)) > rank:
                 found = run, middle
@@ -181,8 +169,20 @@ class SortedRun(GroupedRun):
 
     @staticmethod
     def _of(hashes: Hashes, orders: Orders, through: Positions, at: Positions, values: pa.Array) -> SortedRun:
-        own = orders if _has_numbers(values.type) else ValuesInOrder(values, at)
-        return SortedRun(own, through, at, hashes, values)
+        return (SortedRun if _has_numbers(values.type) else RunOfValues)(orders, through, at, hashes, values)
+
+
+class RunOfValues(SortedRun):
+    """Rows whose values no 64-bit numbers order, as texts: the values themselves are compared."""
+
+    def order(self, at: int) -> Any:
+        """The value of an entry."""
+        return self.values[int(self.rows[at])].as_py()
+
+    def end(self, first: int, end: int, pivot: Any, side: Literal["left", "right"]) -> int:
+        """See ``CountedRun``."""
+        bisect = bisect_left if side == "left" else bisect_right
+        return first + bisect(range(first, end), pivot, key=self.order)
 
 
 class RankedGroup(Ranked[SortedRun]):
@@ -204,7 +204,7 @@ def _sorted(rows: pa.RecordBatch, key: RankKey) -> tuple[Hashes, Orders, Positio
         orders = comparable(with_equal_bits(values))
         order = np.lexsort((orders, hashes))
     else:
-        orders = np.zeros(len(hashes), dtype=np.int8)  # the values themselves are compared
+        orders = np.zeros(len(hashes), dtype=np.int8)  # see RunOfValues
         table = pa.table({"hash": hashes, "value": values})
         order = pc.sort_indices(table, [("hash", "ascending"), ("value", "ascending")]).to_numpy()
     hashes, orders, through = hashes[order], orders[order], rows.column(key.count).to_numpy()[order]
