@@ -12,7 +12,7 @@ from workbench.limits import LIMITS, Limits
 
 UNITS = (
     "rows", "values", "bytes", "pairs", "milliseconds", "runs", "batches", "ranges", "percent", "operators", "paths",
-    "outputs", "terms", "latencies", "states", "steps", "choices",
+    "outputs", "terms", "times", "latencies", "states", "steps", "choices",
 )  # fmt: skip
 
 

@@ -309,4 +309,5 @@ def read_place(path: Path) -> SinkPosition:
 
 
 def _said(problem: Exception) -> str:
-    return reason(problem) if isinstance(problem, OSError) else f"{type(problem).__name__}: {problem}"
+    of_system = isinstance(problem, OSError) and problem.strerror is not None
+    return reason(problem) if of_system else f"{type(problem).__name__}: {problem}"
