@@ -12,7 +12,7 @@ import pytest
 
 from workbench.engine.spark.in_process import InProcess
 from workbench.engine.spark.placement import owners_by_rendezvous
-from workbench.engine.storage.buckets import BUCKETS, EVERY_BUCKET, buckets_of_tasks, of_buckets
+from workbench.engine.storage.buckets import BUCKETS, EVERY_BUCKET, BucketKey, buckets_of_tasks, of_buckets
 from workbench.engine.storage.indexes.key_index import row_buckets
 from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.relation import Relation, apart, tasks_for
@@ -58,6 +58,14 @@ def test_segments_that_have_no_bucket_in_common_stay_apart() -> None:
     assert apart((first, every, second)) == [(first, every, second)]
     assert that_may_have((first, second, third, every), 0b1000) == (second, every)
     assert that_may_have((first, every), -(2**63)) == (every,)
+
+
+@pytest.mark.parametrize("on_cluster", [False, True])
+def test_on_one_machine_rows_that_others_look_up_are_merged_together(on_cluster: bool) -> None:
+    jobs, of_others, of_groups = InProcess(), BucketKey(("a",)), BucketKey(("a",), of_groups=True)
+    jobs.limits = LIMITS.of_cluster() if on_cluster else LIMITS
+    merged_by = [Relation(jobs, Layout({}), Path(), by=by).merged_by for by in (of_others, of_groups, None)]
+    assert merged_by == [of_others if on_cluster else None, of_groups, None]
 
 
 def test_much_that_is_in_buckets_is_read_by_several_tasks_for_some_rows() -> None:

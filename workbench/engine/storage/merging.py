@@ -117,7 +117,7 @@ class MergeRuns:
 def merging_of(relation: Relation) -> MergeRuns:
     """The work of a task that merges the runs of a relation that are due."""
     whole = relation.due == len(relation.runs)
-    return MergeRuns(relation.layout, str(relation.folder), relation.merge, relation.by, whole)
+    return MergeRuns(relation.layout, str(relation.folder), relation.merge, relation.merged_by, whole)
 
 
 def merged_here(relation: Relation) -> Relation:

@@ -158,7 +158,13 @@ class Relation:
     @property
     def merging_apart(self) -> Sequence[Run]:
         """Their segments in lists that have no bucket in common."""
-        return [self.merging] if self.by is None else apart(self.merging, self.by.number)
+        return [self.merging] if self.merged_by is None else apart(self.merging, self.merged_by.number)
+
+    @property
+    def merged_by(self) -> BucketKey | None:
+        """The key by which merged rows are told apart: on one machine only that of a state, which its tasks share."""
+        of_others = self.by is not None and not self.by.of_groups
+        return None if of_others and not self.jobs.limits.bytes_in_buckets else self.by
 
     @property
     def _number(self) -> int:
