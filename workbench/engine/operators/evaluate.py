@@ -65,11 +65,10 @@ def hydrated(runner: Runner, plan: TreePlan, small: bool, prepared: Callable[[bo
 
 def prepare(runner: Runner, operator: OperatorInput) -> Prepared:
     """The job of an operator; its input is written."""
-    small, alone = (
-        runner.is_small(operator.stored_changes, operator.changed_segments, alone=alone) for alone in (False, True)
-    )
+    rows, change = operator.stored_changes, [*operator.changed_segments]
+    small, small_alone = runner.is_small(rows, change), runner.is_small(rows, change, alone=True)
     made = _prepared(runner, operator)
-    return Prepared(made.job, made.rows, small, alone)
+    return Prepared(made.job, made.rows, small, small_alone)
 
 
 def _prepared(runner: Runner, operator: OperatorInput) -> Prepared:
