@@ -68,7 +68,7 @@ def public_api(cls: C) -> C:
     for name, member in members.items():
         if name == "__init__" or not name.startswith("_"):
             setattr(cls, name, _wrapped_member(member))
-    cls.__getattr__ = _unknown  # type: ignore[attr-defined]
+    cls.__getattr__ = _unknown  # type: ignore[attr-defined]  # mypy knows no attribute that a decorator adds
     return cls
 
 

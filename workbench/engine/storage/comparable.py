@@ -135,7 +135,7 @@ def numbers_in_order(values: pa.Array, direction: Direction = ASCENDING) -> list
         [[0, 1, 0], [-3, 0, -8]]
     """
     descending, nulls_first = direction
-    if not _is_number(values.type):
+    if not has_order_numbers(values.type):
         return [dense_ranks(values, direction)]
     numbers = order_numbers(values)
     numbers = ~numbers if descending else numbers
@@ -145,7 +145,7 @@ def numbers_in_order(values: pa.Array, direction: Direction = ASCENDING) -> list
     return [(missing != nulls_first).astype(np.int64), np.where(missing, 0, numbers)]
 
 
-def _is_number(type_: pa.DataType) -> bool:
+def has_order_numbers(type_: pa.DataType) -> bool:
     """Whether ``order_numbers`` tells all values of a type apart."""
     if pa.types.is_decimal(type_):
         return bool(type_.precision <= _DIGITS)
@@ -183,7 +183,11 @@ def first_in_order(values: pa.Array, direction: Direction, count: int) -> Positi
         [2, 1, 3]
     """
     few = len(values) - values.null_count
-    if direction[1] or not 0 < count < few // 10 or not (_is_number(values.type) or pa.types.is_string(values.type)):
+    if (
+        direction[1]
+        or not 0 < count < few // 10
+        or not (has_order_numbers(values.type) or pa.types.is_string(values.type))
+    ):
         return positions_in_order([values], [direction])[:count]
     if pa.types.is_string(values.type):
         known = _texts_that_may_be_first(values, direction, count)

@@ -18,14 +18,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.engine.storage.comparable import Orders, comparable
+from workbench.engine.storage.comparable import Orders, comparable, has_order_numbers
 from workbench.engine.storage.grouping import Positions, not_distinct, with_equal_bits
 from workbench.engine.storage.indexes.key_index import Hashes, key_hashes
 from workbench.engine.storage.indexes.sorted_index import index_columns
 from workbench.engine.storage.segments import open_segment
-
-_DIGITS = 18
-"""The most digits of decimals that 64-bit numbers tell apart."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +166,7 @@ class SortedRun(GroupedRun):
 
     @staticmethod
     def _of(hashes: Hashes, orders: Orders, through: Positions, at: Positions, values: pa.Array) -> SortedRun:
-        return (SortedRun if _has_numbers(values.type) else RunOfValues)(orders, through, at, hashes, values)
+        return (SortedRun if has_order_numbers(values.type) else RunOfValues)(orders, through, at, hashes, values)
 
 
 class RunOfValues(SortedRun):
@@ -200,7 +197,7 @@ def _sorted(rows: pa.RecordBatch, key: RankKey) -> tuple[Hashes, Orders, Positio
     rows = rows.take(pa.array(at))
     hashes, _ = key_hashes([rows.column(name) for name in key.columns], nulls=True)
     values = rows.column(key.value)
-    if _has_numbers(values.type):
+    if has_order_numbers(values.type):
         orders = comparable(with_equal_bits(values))
         order = np.lexsort((orders, hashes))
     else:
@@ -211,13 +208,6 @@ def _sorted(rows: pa.RecordBatch, key: RankKey) -> tuple[Hashes, Orders, Positio
     if _collide(rows.take(pa.array(order)), hashes, key):
         return hashes[:0], orders[:0], through[:0], at[:0]
     return hashes, orders, np.cumsum(through), at[order]
-
-
-def _has_numbers(type_: pa.DataType) -> bool:
-    """Whether values of a type are told apart and ordered by 64-bit numbers."""
-    if pa.types.is_decimal(type_):
-        return bool(type_.precision <= _DIGITS)
-    return not (pa.types.is_string(type_) or pa.types.is_binary(type_))
 
 
 def _collide(rows: pa.RecordBatch, hashes: Hashes, key: RankKey) -> bool:
