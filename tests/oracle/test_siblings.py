@@ -9,6 +9,7 @@ import pytest
 from long import some
 from oracle.harness import Case, Feed, Oracle
 from oracle.random_streams import stream
+from oracle.test_corrections import corrected
 from pyspark.sql import SparkSession
 
 from workbench.engine.physical.plans import AggregatePlan
@@ -47,6 +48,25 @@ def test_a_family_that_grows_shrinks_splits_and_is_opened_again(spark: SparkSess
         oracle.run(1)
         oracle.drop("more")
         oracle.register({"more": Case("SELECT g, s, MAX(x) AS m FROM t WHERE k > 2 GROUP BY g, s")})
+        oracle.run(2)
+        oracle.check_results()
+        oracle.check_changes(since=True)
+
+
+def test_groupings_by_columns_that_the_others_have_not(spark: SparkSession, tmp_path: Path) -> None:
+    """Each is computed alone; the rows and the state of those that are there get its columns, in corrections, too."""
+    feeds = {"t": corrected(stream(260, seed=23, again=0.2), 100, 20, seed=23)}
+    groupings = ["g", "s", "g, s", "k", "d", "k % 3", "s, d", "x", "amount, g", "UPPER(s)", "d, k, g"]
+    with Oracle(spark, feeds, path=tmp_path / "session") as oracle:
+        for number, groups in enumerate(groupings):
+            oracle.register({f"q{number}": Case(f"SELECT {groups}, COUNT(*) AS n FROM t GROUP BY {groups}")})
+            if number % 3 == 1:
+                oracle.run(1)
+            if number == 6:
+                oracle.drop("q2")
+            if number == 8:
+                oracle.reopen()
+        assert len(held(oracle, "q8")) > 5
         oracle.run(2)
         oracle.check_results()
         oracle.check_changes(since=True)

@@ -10,6 +10,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
+from workbench.engine.merging import merge_due
 from workbench.engine.operators.evaluate import evaluate_operator, hydrated
 from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
@@ -26,6 +27,7 @@ from workbench.engine.storage.changelog import (
     taken_back,
     with_difference,
 )
+from workbench.engine.storage.relation import Relation
 from workbench.engine.tree import Tree
 from workbench.network.nodes import NodeId
 
@@ -149,13 +151,23 @@ class Hydration:
         return replace(empty, relation=empty.relation.append(delta), state=state, log=log, extensible=True)
 
     def _extended(self, plan: TreePlan, old: Tree, added: AggregatePlan) -> Tree:
-        """A tree with the rows of the fused roots that are new; those of the others stay as they are."""
+        """A tree with the rows of the fused roots that are new; those of the others get columns that they lack."""
         empty = empty_tree(self.runner.jobs, plan, self.runner.folder(plan.name))
         delta, state_delta = self._from_nothing(added)
-        relation = replace(empty.relation, runs=old.relation.runs)
-        state = replace(empty.state, runs=old.state.runs) if empty.state and old.state else None
-        wider = replace(old, plan=plan, relation=relation, state=state, log=old.log_for(plan, self.batch))
+        relation = self._widened(empty.relation, old.relation)
+        state = self._widened(empty.state, old.state) if empty.state and old.state else None
+        wider = replace(old, relation=relation, state=state)
+        wider = replace(wider, plan=plan, log=wider.log_for(plan, self.batch))
         return wider.grown(delta, state_delta, self.batch)
+
+    def _widened(self, empty: Relation, old: Relation) -> Relation:
+        """The rows of a relation in another layout; columns that they lack are NULL."""
+        lacks_columns = not set(empty.layout.arrow.names) <= set(old.layout.arrow.names)
+        if not lacks_columns or not old.runs:
+            return replace(empty, runs=old.runs)
+        # Rows of one group stay apart: to merge them takes as long as to compute them.
+        rows = replace(empty, runs=old.runs, merge=None, lacks_columns=True)
+        return replace(empty, runs=merge_due(self.runner, rows).runs)
 
     def _from_nothing(self, plan: TreePlan) -> Deltas:
         """All rows of a tree, and all of its state, as changes of nothing."""

@@ -44,6 +44,11 @@ def with_merged_runs(runner: Runner, state: EngineState, threads: Executor) -> E
     return replace(state, trees=trees, arrived={**state.arrived, **streams})
 
 
+def merge_due(runner: Runner, relation: Relation) -> Relation:
+    """A relation whose runs that are due are merged, by this process where they have few rows."""
+    return merged_here(relation) if relation.is_merged_here else _by_tasks(runner, {"": relation})[""]
+
+
 def _by_tasks(runner: Runner, due: Mapping[str, Relation]) -> dict[str, Relation]:
     """Relations whose runs that are due are merged by tasks."""
     if not due:

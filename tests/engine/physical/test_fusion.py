@@ -113,6 +113,19 @@ def test_who_joins_a_family_is_all_that_its_tree_lacks() -> None:
     assert wider.covers(new) and wider.covers(wider)
 
 
+def test_another_grouping_is_all_that_its_tree_lacks() -> None:
+    """Its columns are NULL in the groups of the others."""
+    planning = Planning()
+    planning.register("q0", "SELECT g, COUNT(*) AS n FROM F GROUP BY g")
+    name = planning.of("q0")
+    old = plan_trees(planning.network, {})[name]
+    planning.register("q1", "SELECT h, a, COUNT(*) AS n FROM F GROUP BY h, a")
+    new = plan_trees(planning.network, {name: old.bits})[name]
+    assert isinstance(old, AggregatePlan) and isinstance(new, AggregatePlan)
+    assert new.kept.keys() - old.kept.keys() == {"h", "a"} == new.grouped.groups.keys() - old.grouped.groups.keys()
+    assert old.missing_roots(new) == (planning.network.queries["q1"].read.root,)
+
+
 def test_coarser_groups_are_computed_beside_finer_ones() -> None:
     planning = Planning()
     planning.register("fine", total(1, group="g, h"))

@@ -179,6 +179,13 @@ class GroupedPlan:
         """The plan for some of the fused roots."""
         return self.read_by(tuple(r for r in branch.readers if r[0] in members) for branch in self.branches)
 
+    def groups_of(self, members: Set[int]) -> Set[str]:
+        """The columns by which any of some fused roots groups."""
+        if not self.sets:
+            return self.groups.keys()
+        groupings = zip(self.sets, self.branches[0].groupings, strict=True)
+        return {name for own, grouping in groupings if own & members for name in grouping}
+
     @cached_property
     def state_columns(self) -> Columns:
         """Columns of the state: keys and parts."""

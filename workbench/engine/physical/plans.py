@@ -6,7 +6,7 @@ its rows (one *local tree*, T9.3), or several local trees of aggregates or set o
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Self
@@ -133,7 +133,7 @@ class BasePlan:
 
     def covers(self, other: TreePlan) -> bool:
         """Whether a tree that runs by this plan has all rows and columns that another plan asks for."""
-        return other.bits.items() <= self.bits.items() and self._provides(other, other.kept_for)
+        return other.bits.items() <= self.bits.items() and self._provides(other, other.kept_for, frozenset())
 
     def has_rows_of(self, other: TreePlan) -> bool:
         """Whether a tree that runs by this plan has every row of its roots, and all that another plan reads of them.
@@ -145,15 +145,15 @@ class BasePlan:
             every
             and set(self.roots) == set(other.roots)
             and all(other.bits[root] == self.bits[root] for root in self.roots)
-            and self._provides(other, ())
+            and self._provides(other, (), frozenset())
             and set(other.produced) <= set(self.stored)
         )
 
-    def _provides(self, other: TreePlan, kept_for: Iterable[LineageBits]) -> bool:
-        """Whether rows are computed like the other's, are stored for these sets of bits, and have all columns."""
+    def _provides(self, other: TreePlan, kept_for: Iterable[LineageBits], lacking: Set[str]) -> bool:
+        """Whether rows are computed like the other's, are stored for these sets of bits, and have all other columns."""
         return (
             all(other.definitions.get(root, own) == own for root, own in self.definitions.items())
-            and {*other.kept, *other.keys} <= set(self.stored)
+            and {*other.kept, *other.keys} - lacking <= set(self.stored)
             and all(self._keeps(bits, other.semijoined.get(bits)) for bits in kept_for)
         )
 
@@ -241,24 +241,28 @@ class AggregatePlan(BasePlan):
     def missing_roots(self, other: AggregatePlan) -> tuple[NodeId, ...]:
         """The roots to add to a tree that runs by this plan, where nothing else is missing of what the other asks for.
 
+        Columns by which only the new roots group are NULL in the rows of the others, and so are not missing.
+
         Returns:
             No roots where more is missing: then the tree must be computed anew.
         """
         new = tuple(root for root in other.roots if root not in self.trees)
-        known = {node: other.bits[node] for root in other.roots if root in self.trees for node in other.trees[root]}
+        old = [root for root in other.roots if root in self.trees]
+        known = {node: other.bits[node] for root in old for node in other.trees[root]}
         kept_for = [bits for bits in other.kept_for if bits <= set(known.values())]
-        return new if known == self.bits and self._provides(other, kept_for) else ()
+        of_new = other.grouped.groups.keys() - other.grouped.groups_of(set(map(member, old)))
+        return new if known == self.bits and self._provides(other, kept_for, of_new) else ()
 
     def only(self, roots: Collection[NodeId]) -> AggregatePlan:
         """The plan that computes the rows of some of the fused roots."""
         return replace(self, grouped=self.grouped.only({member(root) for root in roots}))
 
-    def _provides(self, other: TreePlan, kept_for: Iterable[LineageBits]) -> bool:
+    def _provides(self, other: TreePlan, kept_for: Iterable[LineageBits], lacking: Set[str]) -> bool:
         return (
             isinstance(other, AggregatePlan)
-            and super()._provides(other, kept_for)
+            and super()._provides(other, kept_for, lacking)
             and self.over_semijoin.intersection(other.roots) <= other.over_semijoin
-            and set(other.grouped.state_columns) <= set(self.grouped.state_columns)
+            and set(other.grouped.state_columns) - lacking <= set(self.grouped.state_columns)
             # A state without counted values has no key that tells rows of values from those of their groups.
             and (bool(other.grouped.counted) or not self.grouped.counted)
         )

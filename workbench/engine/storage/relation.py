@@ -103,6 +103,8 @@ class Relation:
     """Merges runs to fewer rows, where that is possible."""
     by: BucketKey | None = None
     """The key by which rows are in buckets, where a look-up asks for buckets."""
+    lacks_columns: bool = False
+    """Whether stored rows lack columns, which must not be read before all runs are merged: they are NULL then."""
 
     @cached_property
     def segments(self) -> Run:
@@ -128,6 +130,8 @@ class Relation:
     @cached_property
     def due(self) -> int:
         """How many of the newest runs are to be merged to one."""
+        if self.lacks_columns:
+            return len(self.runs)
         limits = self.jobs.limits
         runs = limits.runs_per_merge + self._number % limits.runs_merged_later
         if self.merge is not None and self.merge.stays_open and self.rows <= limits.rows_kept_open:
@@ -148,7 +152,7 @@ class Relation:
 
     def with_merged(self, run: Run) -> Relation:
         """The relation with one run in the place of those that were due."""
-        return replace(self, runs=(*self.runs[: len(self.runs) - self.due], run))
+        return replace(self, runs=(*self.runs[: len(self.runs) - self.due], run), lacks_columns=False)
 
     @property
     def merge_tasks(self) -> int:
