@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from workbench.sql import narrowing
 from workbench.sql.algebra.types import INTEGER, STRING
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.logical import Block, Input, SetQuery
@@ -62,3 +63,14 @@ def test_a_known_element_says_which_arrays_have_it() -> None:
     assert "array_contains(split(s, ','), 'k')" in str(of_text.where)
     unknown = narrowed("SELECT * FROM (SELECT a, EXPLODE(SPLIT(s, ',')) AS e FROM t) x WHERE e > 'k'")
     assert "array_contains" not in str(unknown.where)
+
+
+def test_a_part_that_is_read_in_several_places_is_narrowed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "SELECT a, COUNT(*) AS n FROM t GROUP BY a"
+    for level in range(6):
+        join = f"v{level} x JOIN v{level} y USING (a) WHERE x.n > y.n"
+        text = f"WITH v{level} AS ({text}) SELECT x.a, MAX(y.n) AS n FROM {join} GROUP BY x.a"
+    tested, times = narrowing._tested, list[int]()
+    monkeypatch.setattr(narrowing, "_tested", lambda *args: [times.append(1), tested(*args)][1])
+    narrowed(f"SELECT * FROM ({text}) z WHERE a = 3")
+    assert len(times) == 7

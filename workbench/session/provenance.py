@@ -30,7 +30,7 @@ from workbench.sql.algebra.column_names import display_name
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.types import INTEGER
 from workbench.sql.logical import Block, Input, LogicalQuery, Ordered, SetQuery, StreamInput, parts_of
-from workbench.sql.narrowing import with_inner_tests
+from workbench.sql.narrowing import Finder, with_inner_tests
 from workbench.sql.predicates.cnf import PredSet
 from workbench.sql.provenance import (
     MOST_LOOKED_UP,
@@ -143,6 +143,7 @@ class _Search:
         self._waiting: dict[tuple[object, ...], _Known] = {}
         self._of_streams: list[_Known] = []
         self._values: dict[Block, list[list[Any] | None]] = {}
+        self._finder = Finder(self._partners)
 
     def stream_rows(self, part: LogicalQuery, columns: list[pa.Array], timezone: str) -> dict[str, pa.Table]:
         """What ``rows_behind`` gives."""
@@ -163,7 +164,7 @@ class _Search:
     def _asked(self, known: Iterable[_Known]) -> list[tuple[_Known, StepBack, Answers]]:
         """The answers to the steps back from all that is known, of one network."""
         steps = [(one, step_back(one.part, one.stage, one.values)) for one in known]
-        answers = self._answers([with_inner_tests(step.query, self._partners) for _, step in steps])
+        answers = self._answers([with_inner_tests(step.query, self._finder) for _, step in steps])
         return [(*asked, answer) for asked, answer in zip(steps, answers, strict=True)]
 
     def _partners(self, rows: Block, columns: Sequence[Expression]) -> PredSet:

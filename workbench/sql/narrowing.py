@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, permutations
 
 from workbench.sql.algebra.analytic import AnalyticCall
@@ -56,22 +56,33 @@ Find = Callable[[Block, Sequence[Expression]], PredSet]
 """Says which values expressions have in the rows of a block, which has a column for each; TRUE where these are many."""
 
 
-def with_inner_tests(block: Block, find: Find = lambda rows, columns: TRUE) -> Block:
+@dataclass(frozen=True)
+class Finder:
+    """Finds the values that partners have; where it does not, the partners are joined.
+
+    ``narrowed``: parts that were narrowed, by what they are and by their tests; a part may be read in many places.
+    """
+
+    find: Find = lambda rows, columns: TRUE
+    narrowed: dict[tuple[Input, PredSet], Input] = field(default_factory=dict)
+
+
+def with_inner_tests(block: Block, finder: Finder | None = None) -> Block:
     """A block that gives the same rows, of inputs that have fewer.
 
     Each condition on one input alone is tested inside this too, if it can be, and HAVING on groups alone in WHERE.
 
     Args:
         block: the block.
-        find: finds the values that partners have; where it does not, the partners are joined.
+        finder: finds partners.
     """
-    return _narrowed(block, None, find)
+    return _narrowed(block, None, finder or Finder())
 
 
-def _narrowed(block: Block, partners: int | None, find: Find) -> Block:
+def _narrowed(block: Block, partners: int | None, finder: Finder) -> Block:
     """What ``with_inner_tests`` gives; one of the inputs may be the partners of rows that matter."""
     if block.analytics:
-        block = _without_unread(block, block.qualify, find)
+        block = _without_unread(block, block.qualify, finder)
     if block.grouping is not None and block.having:
         groups = {Column(column_name(group), group.type): group for group in block.grouping.groups}
         block = replace(block, where=conjunction(block.where, _over(block.having, groups)))
@@ -79,7 +90,7 @@ def _narrowed(block: Block, partners: int | None, find: Find) -> Block:
     if is_empty(block):
         return _reads_no_rows(block)
     tests = [_of_input(block.where, source) for source in range(len(block.inputs))]
-    inputs = [_inside(item, own, find) for item, own in zip(block.inputs, tests, strict=True)]
+    inputs = [_inside(item, own, finder) for item, own in zip(block.inputs, tests, strict=True)]
     rows = (
         _over(own, _of_rows(item)) if isinstance(item, Block) else own for item, own in zip(inputs, tests, strict=True)
     )
@@ -90,8 +101,8 @@ def _narrowed(block: Block, partners: int | None, find: Find) -> Block:
     }
     for source, item in enumerate(inputs):
         if source not in known and _is_computed(item) and (joined := partners_of(block, inputs, source, known)):
-            found = find(joined.rows, joined.columns)
-            inputs[source] = _inside(item, found, find) if found else _with_partners(item, joined, find)
+            found = finder.find(joined.rows, joined.columns)
+            inputs[source] = _inside(item, found, finder) if found else _with_partners(item, joined, finder)
     return replace(block, inputs=tuple(inputs))
 
 
@@ -157,41 +168,49 @@ def _of_input(tests: PredSet, source: int) -> PredSet:
     return map_predicates(own, lambda column: replace(column, source=0))
 
 
-def _inside(part: Input, tests: PredSet, find: Find) -> Input:
+def _inside(part: Input, tests: PredSet, finder: Finder) -> Input:
     """A part of a query without some of the rows that do not pass tests over its columns."""
+    if not tests:
+        return part
+    if (part, tests) not in finder.narrowed:
+        finder.narrowed[part, tests] = _narrowed_inside(part, tests, finder)
+    return finder.narrowed[part, tests]
+
+
+def _narrowed_inside(part: Input, tests: PredSet, finder: Finder) -> Input:
     match part:
-        case Block() if tests:
-            return _tested(part, tests, find)
-        case SetQuery(rules=()) if tests and part.beyond is None:
+        case Block():
+            return _tested(part, tests, finder)
+        case SetQuery(rules=()) if part.beyond is None:
             branches = tuple(
-                as_query(_inside(branch, _over(tests, _of_branch(part, branch)), find)) for branch in part.branches
+                as_query(_inside(branch, _over(tests, _of_branch(part, branch)), finder)) for branch in part.branches
             )
             if part.operator == "union":  # a row without partner has NULL where a known row has a value
                 branches = tuple(branch for branch in branches if not _has_no_rows(branch)) or branches[:1]
             return replace(part, branches=branches)
-        case Ordered() if tests and (own := _over(tests, _counted_apart(part))):
-            return part.map(lambda query: _inside(query, own, find))
+        case Ordered() if own := _over(tests, _counted_apart(part)):
+            return part.map(lambda query: _inside(query, own, finder))
     return part
 
 
-def _with_partners(part: Input, partners: Partners, find: Find) -> Input:
+def _with_partners(part: Input, partners: Partners, finder: Finder) -> Input:
     """A part of a query without some of the rows that have no partner, where it computes something of rows."""
     match part:
         case Block(inputs=(inner,)) if part.is_plain and not isinstance(inner, StreamInput):
             below = partners.over(_of_rows(part))
-            return replace(part, inputs=(_with_partners(inner, below, find),)) if below is not None else part
+            return replace(part, inputs=(_with_partners(inner, below, finder),)) if below is not None else part
         case Block():
             own = partners.over(_of_rows(part))
-            return _narrowed(own.joined_to(part), len(part.inputs), find) if own is not None else part
+            return _narrowed(own.joined_to(part), len(part.inputs), finder) if own is not None else part
         case SetQuery(rules=()) if part.beyond is None:
             of_branches = [partners.over(_of_branch(part, branch)) for branch in part.branches]
             both = zip(part.branches, of_branches, strict=True)
             branches = (
-                as_query(_with_partners(branch, own, find)) if own is not None else branch for branch, own in both
+                as_query(_with_partners(branch, own, finder)) if own is not None else branch for branch, own in both
             )
             return replace(part, branches=tuple(branches))
         case Ordered() if (own := partners.over(_counted_apart(part))) is not None:
-            return part.map(lambda query: _with_partners(query, own, find))
+            return part.map(lambda query: _with_partners(query, own, finder))
     return part
 
 
@@ -274,13 +293,13 @@ def _of_rows(block: Block) -> dict[Column, Expression]:
     }
 
 
-def _without_unread(block: Block, tests: PredSet, find: Find) -> Block:
+def _without_unread(block: Block, tests: PredSet, finder: Finder) -> Block:
     """A block whose functions with OVER are computed of fewer rows: of a row without value they read nothing.
 
     Args:
         block: the block.
         tests: what rows have to satisfy that are shown.
-        find: as in ``with_inner_tests``.
+        finder: as in ``with_inner_tests``.
     """
     (item, *others) = block.inputs
     if others or block.grouping is not None or not isinstance(item, SetQuery) or item.rules or not item.all:
@@ -296,7 +315,7 @@ def _without_unread(block: Block, tests: PredSet, find: Find) -> Block:
         )
         values = [shown[column.name].expression for column in read if isinstance(column, Column) and shown]
         is_read = len(values) < len(read) or not all(isinstance(v, Constant) and v.value is None for v in values)
-        return branch if is_read else as_query(_inside(branch, _over(tests, _of_branch(item, branch)), find))
+        return branch if is_read else as_query(_inside(branch, _over(tests, _of_branch(item, branch)), finder))
 
     return replace(block, inputs=(replace(item, branches=tuple(map(narrowed, item.branches))),))
 
@@ -306,15 +325,15 @@ def _is_by_value(call: AnalyticCall) -> bool:
     return bool(call.arguments) and (call.frame is None or call.frame.unit == "range")
 
 
-def _tested(block: Block, tests: PredSet, find: Find) -> Block:
+def _tested(block: Block, tests: PredSet, finder: Finder) -> Block:
     if block.analytics:
-        block = _without_unread(block, _over(tests, _named_outputs(block)), find)
+        block = _without_unread(block, _over(tests, _named_outputs(block)), finder)
     own = _over(tests, _shown(block))
     if not own:
         return block
     if block.grouping is not None:
-        return with_inner_tests(replace(block, having=conjunction(block.having, own)), find)
-    return with_inner_tests(replace(block, where=conjunction(block.where, own)), find)
+        return with_inner_tests(replace(block, having=conjunction(block.having, own)), finder)
+    return with_inner_tests(replace(block, where=conjunction(block.where, own)), finder)
 
 
 def _over(tests: PredSet, meaning: Mapping[Column, Expression]) -> PredSet:

@@ -22,6 +22,7 @@ from three_valued import satisfied
 from workbench.arrow.types import to_arrow
 from workbench.engine.physical.filters.filter_plan import CompiledFilter, compile_filter
 from workbench.engine.physical.stored.calls import StoredCall
+from workbench.engine.physical.stored.values import Computed
 from workbench.engine.spark.user_functions.attempt import Attempt
 from workbench.engine.storage.lineage import Bits, count_bits, mask, patterns, word_arrays, word_column
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, Value
@@ -251,3 +252,19 @@ def test_counting_bits_over_several_words() -> None:
     assert len(lineages) == 2 and (lineages[which] == bits).all() and sorted(rows) == [1, 2]
     counts = count_bits(lineages, rows)
     assert {bit: int(n) for bit, n in enumerate(counts) if n} == {0: 1, 63: 3, 64: 1, 127: 2}
+
+
+def test_what_is_computed_is_computed_of_rows_that_columns_leave(monkeypatch: pytest.MonkeyPatch) -> None:
+    a, s = Column("a", INTEGER), Column("s", STRING)
+    one = or_pred([Literal(a, Operator.EQ, Constant(7, INTEGER))])
+    upper = Literal(Call("upper", (s,), STRING), Operator.EQ, Constant("S7", STRING))
+    either = or_pred([upper, Literal(Call("lower", (s,), STRING), Operator.EQ, Constant("x", STRING))])
+    read = list[int]()
+    values = Computed.values
+    monkeypatch.setattr(Computed, "values", lambda self, rows: [read.append(rows.num_rows), values(self, rows)][1])
+    for tests in ([one, or_pred([upper])], [one, either]):
+        compiled = compile_filter({0: PredSet(), 1: pred_set(tests)}, [0, 1], each([1]), ["a", "s"])
+        rows = pa.record_batch({"a": pa.array(range(50), pa.int64()), "s": pa.array([f"s{n}" for n in range(50)])})
+        bits = compiled.filter.lineage(rows)[:, 0].tolist()
+        assert bits == [0b11 if n == 7 else 0b01 for n in range(50)]
+    assert set(read) == {1}

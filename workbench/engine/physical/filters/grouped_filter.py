@@ -102,12 +102,19 @@ class GroupedFilter(ByContent):
         for table in self.tables:
             if table.column not in self.computed:
                 bits &= table.bits[table.rank(batch.column(table.column))]
-        left = np.flatnonzero(bits.any(axis=1)) if self.computed else np.empty(0, dtype=np.int64)
-        if not self.computed or len(left) > batch.num_rows // 2:
+        left = np.flatnonzero((bits & self._decided_by_computed).any(axis=1))
+        if len(left) > batch.num_rows // 2:
             return self._with_computed(batch, bits, learnt)
-        some = batch.select(sorted({*self.columns})).take(pa.array(left))
-        bits[left] = self._with_computed(some, bits[left], learnt)
+        if len(left):
+            some = batch.select(sorted({*self.columns})).take(pa.array(left))
+            bits[left] = self._with_computed(some, bits[left], learnt)
         return bits
+
+    @property
+    def _decided_by_computed(self) -> Bits:
+        """The bits that depend on what is computed: a row without any of them needs no such test."""
+        free = [np.bitwise_and.reduce(table.bits, axis=0) for table in self.tables if table.column in self.computed]
+        return self.always & ~np.bitwise_and.reduce([self.always, *free, *(one.without for one in self.disjunctions)])
 
     def _with_computed(self, batch: pa.RecordBatch, bits: Bits, learnt: Learnt | None) -> Bits:
         """The lineage of each row; ``bits`` is what the tests of columns alone leave of it."""
