@@ -5,13 +5,16 @@ The processes share no folder with the driver, so all that they read of a batch 
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from decimal import Decimal
 from itertools import pairwise
+from math import inf, nan
 from pathlib import Path
 from random import Random
 
@@ -22,7 +25,9 @@ from oracle.class_queries import ALL
 from oracle.harness import Case, Feed, Oracle
 from oracle.random_streams import names, stream
 from oracle.test_analytic import ANALYTIC
+from oracle.test_corrections import corrected
 from oracle.test_corrections import feeds as corrected_feeds
+from oracle.test_join_conditions import KINDS, register
 from oracle.test_query_classes import feeds
 from oracle.test_without_spark import LEAST, registered
 from pyarrow import parquet
@@ -154,6 +159,50 @@ def test_partitions_are_read_by_any_number_of_tasks(tmp_path: Path, seed: int) -
             if batch == 3:
                 oracle.reopen()
         oracle.check_changes()
+
+
+KEYS: dict[str, tuple[pa.DataType, list[object]]] = {
+    "n": (pa.int64(), [None, -1, 0, 1, 2, 10**16, 10**16 + 1, 2**63 - 1]),
+    "i": (pa.int32(), [None, -1, 0, 1, 2]),
+    "x": (pa.float64(), [None, nan, inf, 0.0, -0.0, 1.0, 1e16, 1e16 + 2, 2.0**63]),
+    "m": (pa.decimal128(20, 2), [None, *map(Decimal, ["-1", "0", "1", "1.50", "10000000000000000"])]),
+    "v": (pa.decimal128(38, 4), [None, *map(Decimal, ["-1", "0", "1", "1.5", "10000000000000000", "10000000000000001"])]),
+    "s": (pa.string(), [None, "", "a", "é"]),
+    "d": (pa.date32(), [None, dt.date(1969, 12, 31), dt.date(1970, 1, 1)]),
+    "t": (pa.timestamp("us"), [None, dt.datetime(1970, 1, 1), dt.datetime(1970, 1, 1, 0, 0, 0, 1)]),
+    "p": (pa.bool_(), [None, False, True]),
+}
+"""Keys whose equal values do not look alike, and NULLs that are equal."""
+
+
+def of_keys(chance: Random, count: int) -> pa.Table:
+    columns = {name: pa.array(chance.choices(values, k=count), type_) for name, (type_, values) in KEYS.items()}
+    return pa.table({"id": pa.array(range(count))} | columns | {"k": columns["s"]})
+
+
+def equalities(chance: Random) -> str:
+    """Of numbers of two types, and perhaps of another column; NULL may be equal to NULL."""
+    numbers = chance.choice("nixmv"), chance.choice("nixmv")
+    others = chance.sample("sdtp", 1 if "x" in numbers else chance.randrange(2))  # by DOUBLE no rows are looked up
+    pairs = [numbers, *((name, name) for name in others)]
+    return " AND ".join(f"a.{own} {chance.choice(('=', 'IS NOT DISTINCT FROM'))} b.{other}" for own, other in pairs)
+
+
+@pytest.mark.parametrize("seed", range(SEED, SEED + int(os.environ.get("ARGUS_SEEDS", "4"))))
+def test_equal_keys_that_do_not_look_alike_are_in_one_bucket(seed: int) -> None:
+    """Keys of two types, NULLs that are equal, and zeros of both signs, in joins of all kinds under corrections."""
+    chance, jobs, marked = Random(seed), ChangingTasks(), False
+    streams = {name: corrected(of_keys(chance, 90), 50, 15, seed) for name in "ab"}
+    on = equalities(chance)
+    with Oracle(jobs, streams, limits=replace(BY_TASKS, rows_per_task=0)) as oracle:
+        left = [*register(oracle, [(name, Case(sql.format(on=on))) for name, sql in KINDS.items()])]
+        for cores in (3, 1, 8, 2):
+            jobs.cores = cores
+            oracle.run(1)
+            segments = oracle.session.parts.store.last.engine.segments
+            marked |= any(segment.by and segment.buckets != EVERY_BUCKET for segment in segments)
+        oracle.check_changes()
+    assert marked and len(left) < len(KINDS) / 2, (on, left)
 
 
 def test_buckets_by_another_hash_mean_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
