@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import threading
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
 from workbench.files.cache import CHECKSUMS, LocalCache
-from workbench.files.packs import bytes_of, check_cached
+from workbench.files.packs import bytes_of, check_cached, local_extent
 from workbench.files.shared import present, share_here, stored
 from workbench.files.writing import checksum_of
 
@@ -92,3 +93,23 @@ def test_a_use_is_written_down_once_a_minute(tmp_path: Path) -> None:
     os.utime(file, (1, 1))
     cache.use(str(file))
     assert file.stat().st_mtime == 1
+
+
+def test_a_large_part_of_a_pack_is_fetched_alone_and_small_ones_with_their_neighbours(worker: Path) -> None:
+    place, data = worker / "state" / "packs" / "7.arrow", os.urandom(3_500_000)
+    place.parent.mkdir(parents=True)
+    place.write_bytes(data)
+    pack = named(worker, "state/packs/7.arrow")
+    share_here(f'["/driver/{worker.parent.name}", "file://{worker}", 100000000]')
+    parts = [(64, 1_000), (2_000, 1_000), (1_048_000, 1_000), (700_032, 2_000_000), (3_400_000, 100_000)]
+    for first, size in parts:
+        path = f"{pack}@{first}+{size}"
+        CHECKSUMS.tell(path, crc32(data[first : first + size]))
+        check_cached(path)
+        assert bytes_of(path).to_pybytes() == data[first : first + size]
+    folder = Path(local_extent(path).file).parent
+    names = {"7.0+1048576.arrow", "7.0+2097152.arrow", "7.700032+2000000.arrow", "7.3145728+1048576.arrow"}
+    assert {file.name for file in folder.iterdir()} == names
+    (folder / "7.700032+2000000.arrow").write_bytes(b"what a disk has made of it")
+    check_cached(f"{pack}@700032+2000000")
+    assert bytes_of(f"{pack}@700032+2000000").to_pybytes() == data[700_032:2_700_032]

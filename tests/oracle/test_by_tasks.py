@@ -44,6 +44,7 @@ from workbench.engine.storage.buckets import BUCKETS, EVERY_BUCKET
 from workbench.engine.storage.indexes.key_index import row_buckets
 from workbench.errors import EngineError
 from workbench.experiments.workload import spread, workload
+from workbench.files.packs import extent_of
 from workbench.limits import Limits
 from workbench.session.session import Session
 
@@ -79,7 +80,7 @@ def workers() -> Iterator[WorkerProcesses]:
 def test_answers_are_the_oracles(workers: WorkerProcesses, tmp_path: Path, together: int) -> None:
     names = [name for name in ALL if name.partition("_")[0] in LEAST]
     chosen, before = Random(SEED).sample(names, 24), workers.jobs
-    limits = replace(BY_TASKS, rows_per_task=together)
+    limits = replace(BY_TASKS, rows_per_task=together, batches_between_compactions=2, bytes_empty_in_packs=0)
     with Oracle(workers, feeds(SEED), path=f"file://{tmp_path}/session", limits=limits) as oracle:
         assert registered(oracle, chosen)
         oracle.run(4)
@@ -166,7 +167,10 @@ KEYS: dict[str, tuple[pa.DataType, list[object]]] = {
     "i": (pa.int32(), [None, -1, 0, 1, 2]),
     "x": (pa.float64(), [None, nan, inf, 0.0, -0.0, 1.0, 1e16, 1e16 + 2, 2.0**63]),
     "m": (pa.decimal128(20, 2), [None, *map(Decimal, ["-1", "0", "1", "1.50", "10000000000000000"])]),
-    "v": (pa.decimal128(38, 4), [None, *map(Decimal, ["-1", "0", "1", "1.5", "10000000000000000", "10000000000000001"])]),
+    "v": (
+        pa.decimal128(38, 4),
+        [None, *map(Decimal, ["-1", "0", "1", "1.5", "10000000000000000", "10000000000000001"])],
+    ),
     "s": (pa.string(), [None, "", "a", "é"]),
     "d": (pa.date32(), [None, dt.date(1969, 12, 31), dt.date(1970, 1, 1)]),
     "t": (pa.timestamp("us"), [None, dt.datetime(1970, 1, 1), dt.datetime(1970, 1, 1, 0, 0, 0, 1)]),
@@ -314,24 +318,26 @@ def test_the_driver_has_no_rows(workers: WorkerProcesses, tmp_path: Path) -> Non
 
 
 def test_a_task_of_a_join_has_what_it_wrote_and_the_rows_of_its_buckets(tmp_path: Path) -> None:
-    """So of what joins look up every worker lacks the files of the others' rows that are of others' buckets."""
-    number, limits = 3_000, replace(BY_TASKS, rows_per_task=100, bytes_per_part=0, runs_per_merge=99)
-    rows, names = (
-        pa.table({"id": range(number)}),
-        pa.table({"id": range(number), "name": [f"n{n}" for n in range(number)]}),
-    )
+    """A task stores one object of a batch, however large: of it the others fetch the rows of their buckets alone."""
+    number, limits = 3_000, replace(BY_TASKS, rows_per_task=100, runs_per_merge=99)
+    ids, wide = pa.array(range(number)), pa.array([f"n{n}" + 2_000 * "." for n in range(number)])
     with worker_processes(3) as workers, Session(workers, f"file://{tmp_path}/session", limits=limits) as session:
-        session.add_stream("u", names, history=number)
-        session.add_stream("t", rows, history=300, batch=900)
+        session.add_stream("u", pa.table({"id": ids, "name": wide}), history=300, batch=2_700)
+        session.add_stream("t", pa.table({"id": ids}), history=300, batch=900)
         joined = session.register("SELECT t.id, u.name FROM t JOIN u ON t.id = u.id", name="joined")
-        session.run(2)
-        assert dict(joined.result().to_numpy().tolist()) == {n: f"n{n}" for n in range(2_100)}
+        jobs, objects = workers.jobs, len(stored_files(tmp_path))
+        session.run(1)
+        assert len(stored_files(tmp_path)) - objects <= (workers.jobs - jobs) * workers.cores + 2
+        session.run(1)
+        assert {id_: name.rstrip(".") for id_, name in joined.result().to_numpy()} == {n: f"n{n}" for n in range(2_100)}
         trees = session.parts.store.last.engine.trees.values()
         (of_u,) = (tree.relation for tree in trees if isinstance(tree.plan, SourcePlan) and tree.plan.stream == "u")
-        files = {Path(file).name for file in of_u.files}
-        assert len(files) == 9
+        parts = [extent_of(segment.path) for segment in of_u.segments if segment.bytes > limits.bytes_per_part]
+        assert len(parts) == 9
         for disk in workers.disks:
-            assert len(files & {file.name for file in disk.rglob("*.arrow")}) == 5
+            there = {file.name for file in disk.rglob("*.arrow")}
+            of_parts = [{Path(file).name, f"{Path(file).stem}.{first}+{size}.arrow"} for file, first, size in parts]
+            assert sum(not there.isdisjoint(names) for names in of_parts) == 5
 
 
 def test_tasks_that_log_rows_go_on_with_the_first_depth(workers: WorkerProcesses, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Collection, Iterable
 
 from workbench.engine.state import EngineState
 from workbench.engine.storage.segments import Segment, segment_copied_to
@@ -19,14 +20,33 @@ from workbench.files.packs import extent_of
 from workbench.limits import Limits
 
 
-def compacted(state: EngineState, limits: Limits) -> EngineState:
+class PackEnds:
+    """How far packs go, as far as this process was told: other machines have written some, which are not here."""
+
+    def __init__(self) -> None:
+        self._ends: dict[str, int] = {}
+
+    def tell(self, segments: Iterable[Segment]) -> None:
+        """There are some segments, or there were."""
+        for segment in segments:
+            file, first, size = extent_of(segment.path)
+            if size is not None:
+                self._ends[file] = max(first + size, self._ends.get(file, 0))
+
+    def of(self, files: Collection[str]) -> dict[str, int]:
+        """The bytes of those of some files that are packs; others are forgotten."""
+        self._ends = {file: end for file, end in self._ends.items() if file in files}
+        return {file: os.path.getsize(file) if os.path.exists(file) else end for file, end in self._ends.items()}
+
+
+def compacted(state: EngineState, limits: Limits, ends: PackEnds) -> EngineState:
     """The same rows, those of packs that are mostly empty in the pack that is filled; or the state as it is."""
     needed = Counter[str]()
     for segment in state.segments:
         file, _, size = extent_of(segment.path)
         needed[file] += size or 0
-    # What is not written yet is full.
-    sizes = {file: os.path.getsize(file) for file, size in needed.items() if size and os.path.exists(file)}
+    ends.tell(state.segments)
+    sizes = ends.of(needed)
     room, full = sum(sizes.values()), sum(needed[file] for file in sizes)
     needed_share = limits.percent_needed_in_packs / 100
     if room - full < max(limits.bytes_empty_in_packs, (1 - needed_share) * room):

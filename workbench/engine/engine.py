@@ -13,11 +13,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 
 from workbench.engine.arrival import log_rows
-from workbench.engine.compaction import compacted
+from workbench.engine.compaction import PackEnds, compacted
 from workbench.engine.event_time import EventTimeClock
 from workbench.engine.hydration import Hydration
 from workbench.engine.incremental_step import IncrementalStep
@@ -89,6 +90,7 @@ class Engine:
         self._meter = Meter()
         self._expiration = Expiration()
         self._places = Places()
+        self._pack_ends = PackEnds()
         self._collecting = time.monotonic() + jobs.limits.milliseconds_until_collected / 1000
         """When what failed attempts of tasks wrote is to be looked for again."""
         self._freed: set[str] = set()
@@ -153,7 +155,7 @@ class Engine:
             state = with_merged_runs(self.runner, EngineState({**grown, **kept}, arrived, clock), self._pool)
             state = replace(state, trees=self._without_expired(network, state.trees, clock, batch))
             if batch % self.jobs.limits.batches_between_compactions == 0:
-                state = compacted(state, self.jobs.limits)
+                state = compacted(state, self.jobs.limits, self._pack_ends)
         # 4. Make the files durable, then replace the state: the session commits what the state names, and must not name
         #    a file that a loss of power could take away.
         self._replace_durably(state)
@@ -408,9 +410,10 @@ class Engine:
 
     def _remove_merged(self, deltas: Mapping[str, Deltas], logged: Mapping[str, Delta]) -> None:
         """Remove the files that a batch wrote and its state does not have."""
-        written = {segment.file for changes in deltas.values() for delta in changes for segment in delta.segments}
-        written |= {segment.file for delta in logged.values() for segment in delta.segments}
-        self._collector.collect(written - self.state.files)
+        changes = [*logged.values(), *chain.from_iterable(deltas.values())]
+        segments = [segment for delta in changes for segment in delta.segments]
+        self._pack_ends.tell(segments)
+        self._collector.collect({segment.file for segment in segments} - self.state.files)
 
     def _changed_rows(self, network: Network, deltas: Mapping[str, Deltas]) -> Counts:
         """For every query how many rows of its answer changed; an update is one."""

@@ -25,8 +25,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from workbench.files.packs import PACKING, bytes_of, check_cached, extent_of, file_of, length_of, session_folder
-from workbench.files.shared import local_path, present, removed, stored_below
+from workbench.files.packs import PACKING, bytes_of, check_cached, file_of, is_small_part, local_extent, session_folder
+from workbench.files.shared import local_path, removed, stored_below
 from workbench.files.writing import make_like
 from workbench.limits import SESSION_LIMITS
 
@@ -44,10 +44,18 @@ LOOKING_SHARE = 0.01
 
 @dataclass
 class _Known:
-    """What is in memory of one file: the rows of it, or of parts of it; of some as this process has written them."""
+    """What is in memory of one file: the rows of it, or of parts of it; of some as this process has written them.
+
+    Attributes:
+        rows: by path.
+        written: the paths of those that this process has written.
+        places: the files of this machine that have the rows.
+        bytes: that were read.
+    """
 
     rows: dict[str, pa.RecordBatch] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
+    places: set[str] = field(default_factory=set)
     bytes: int = 0
 
 
@@ -82,8 +90,8 @@ class MappedFiles:
             if (known := self._mapped.get(file)) is not None and path in known.rows:
                 self._mapped.move_to_end(file)
                 return known.rows[path]
-        rows, read = _rows(path)
-        self._keep(path, rows, read)
+        rows, read, place = _rows(path)
+        self._keep(path, rows, read, place)
         return rows
 
     def keep(self, path: str, rows: pa.RecordBatch, data: pa.Buffer) -> None:
@@ -95,15 +103,16 @@ class MappedFiles:
             data: the bytes of the file.
         """
         own = rows.get_total_buffer_size() <= 2 * data.size
-        self._keep(path, rows if own else pa.ipc.open_file(data).get_batch(0), data.size, written=True)
+        kept = rows if own else pa.ipc.open_file(data).get_batch(0)
+        self._keep(path, kept, data.size, local_path(file_of(path)), written=True)
 
     def wrote(self, path: str) -> bool:
         """Whether this process has the rows of a path as it wrote them: what the disk has cannot have damaged them."""
         with self._lock:
             return (known := self._mapped.get(file_of(path))) is not None and path in known.written
 
-    def _keep(self, path: str, rows: pa.RecordBatch, read: int, written: bool = False) -> None:
-        """Keep the rows of a path, of which ``read`` bytes are in memory."""
+    def _keep(self, path: str, rows: pa.RecordBatch, read: int, place: str, written: bool = False) -> None:
+        """Keep the rows of a path, of which ``read`` bytes are in memory, and a file of this machine has all."""
         file, session = file_of(path), session_folder(path)
         most_bytes = SESSION_LIMITS.of(session).bytes_read_in_process
         with self._lock:
@@ -112,6 +121,7 @@ class MappedFiles:
                 known.bytes += read
                 self._bytes[session] += read
             known.rows[path] = rows
+            known.places.add(place)
             if written:
                 known.written.add(path)
             self._mapped.move_to_end(file)
@@ -155,21 +165,29 @@ class MappedFiles:
 
     def _drop_removed(self) -> None:
         started = time.monotonic()
-        gone = [path for path in self._mapped if not os.path.exists(local_path(path)) and not PACKING.fills(path)]
+        gone = [
+            path
+            for path, known in self._mapped.items()
+            if not all(map(os.path.exists, known.places)) and not PACKING.fills(path)
+        ]
         for path in gone:
             self._drop(path)
         now = time.monotonic()
         self._due = now + max(LOOKING, (now - started) / LOOKING_SHARE)
 
 
-def _rows(path: str) -> tuple[pa.RecordBatch, int]:
-    """The rows of a file or part, and how many bytes were read for them; none where it is mapped."""
+def _rows(path: str) -> tuple[pa.RecordBatch, int, str]:
+    """The rows of a file or part, how many bytes were read for them (none: it is mapped), and which file has them."""
+    if (data := PACKING.waiting(path)) is not None:
+        return pa.ipc.open_file(data).get_batch(0), data.size, local_path(file_of(path))
     check_cached(path)
-    if extent_of(path).bytes is None and length_of(path) > SMALL_FILE:
-        with pa.memory_map(present(path)) as mapped:
-            return pa.ipc.open_file(mapped).get_batch(0), 0
+    file, first, size = local_extent(path)
+    if size > SMALL_FILE and not is_small_part(path):
+        with pa.memory_map(file) as mapped:
+            mapped.seek(first)
+            return pa.ipc.open_file(mapped.read_buffer(size)).get_batch(0), 0, file
     data = bytes_of(path)
-    return pa.ipc.open_file(data).get_batch(0), data.size
+    return pa.ipc.open_file(data).get_batch(0), data.size, file
 
 
 MAPPED = MappedFiles()

@@ -24,7 +24,7 @@ from zlib import crc32
 import pyarrow as pa
 
 from workbench.files.cache import CHECKSUMS
-from workbench.files.shared import fetch_again, is_cached, local_path, present, stored
+from workbench.files.shared import is_cached, local_path, present, present_part, stored
 from workbench.files.writing import NewFile, checksum_of, make_folder
 from workbench.limits import SESSION_LIMITS
 
@@ -82,6 +82,34 @@ def length_of(path: str) -> int:
     """How many bytes the file or part has."""
     size = extent_of(path).bytes
     return os.path.getsize(present(path)) if size is None else size
+
+
+def is_small_part(path: str) -> bool:
+    """Whether a path is a part of a pack that is read, and not mapped, and has no files of indexes."""
+    size = extent_of(path).bytes
+    return size is not None and size <= SESSION_LIMITS.of(session_folder(path)).bytes_per_part
+
+
+class LocalExtent(NamedTuple):
+    """Where this machine has the bytes of a path: in which file, from where on, and how many."""
+
+    file: str
+    first: int
+    bytes: int
+
+
+def local_extent(path: str) -> LocalExtent:
+    """Where this machine has a file or part that is written, fetched if need be.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+    """
+    file, first, size = extent_of(path)
+    if size is None:
+        local = present(file)
+        return LocalExtent(local, 0, os.path.getsize(local))
+    local, begin = present_part(file, first, size)
+    return LocalExtent(local, first - begin, size)
 
 
 @dataclass
@@ -197,10 +225,9 @@ def bytes_of(path: str) -> pa.Buffer:
     """The bytes of a small file, or of a part of a pack."""
     if (data := PACKING.waiting(path)) is not None:
         return data
-    file, first, size = extent_of(path)
-    with open(present(file), "rb", buffering=0) as opened:
-        length = os.fstat(opened.fileno()).st_size if size is None else size
-        return pa.py_buffer(os.pread(opened.fileno(), length, first))
+    file, first, size = local_extent(path)
+    with open(file, "rb", buffering=0) as opened:
+        return pa.py_buffer(os.pread(opened.fileno(), size, first))
 
 
 def check_cached(path: str) -> None:
@@ -210,12 +237,12 @@ def check_cached(path: str) -> None:
         OSError: it is not what was written, also in the store.
     """
     if is_cached(path):
-        CHECKSUMS.check(path, bytes_checksum, lambda path: fetch_again(file_of(path)))
+        CHECKSUMS.check(path, bytes_checksum, lambda path: Path(local_extent(path).file).unlink(missing_ok=True))
 
 
 def bytes_checksum(path: str) -> int:
     """The checksum of the bytes of a file, or of a part of a pack."""
     if (data := PACKING.waiting(path)) is not None:
         return crc32(data)
-    file, first, size = extent_of(path)
-    return checksum_of(present(file), size, first)
+    file, first, size = local_extent(path)
+    return checksum_of(file, size, first)

@@ -27,6 +27,12 @@ from workbench.files.writing import make_folder, replacing
 _AT_A_TIME = 16
 """Files that are fetched or stored together."""
 
+_FETCHED_TOGETHER = 1_048_576
+"""Bytes of a pack that a machine fetches at a time where it needs a small part: it will need others beside it."""
+
+_LARGE_PART = _FETCHED_TOGETHER // 4
+"""Bytes of a part that is fetched alone."""
+
 _NOT_SHARED = ".index"
 """How the names of files end that each machine makes for itself."""
 
@@ -76,7 +82,34 @@ class SharedFolder:
             if self.cache is not None:
                 self.cache.use(local)
             return local
-        data = awaited(lambda: self.store.get(self.stored_name(path)), _SHARING.late_seconds)
+        return self._fetched(local, path)
+
+    def fetch_part(self, path: str, first: int, size: int) -> tuple[str, int]:
+        """Where this machine has a part of a file, which is fetched if it is not there yet, and what begins there.
+
+        Args:
+            path: of the file.
+            first, size: where the part begins in it, and how many bytes it has.
+
+        Raises:
+            FileNotFoundError: the file was not stored.
+        """
+        whole, end = self.local(path), first + size
+        if os.path.exists(whole):
+            return self.fetch(path), 0
+        if size <= _LARGE_PART:
+            first -= first % _FETCHED_TOGETHER
+            end += -end % _FETCHED_TOGETHER
+        stem, ending = os.path.splitext(whole)
+        local = f"{stem}.{first}+{end - first}{ending}"
+        if not os.path.exists(local):
+            return self._fetched(local, path, first, end - first), first
+        if self.cache is not None:
+            self.cache.use(local)
+        return local, first
+
+    def _fetched(self, local: str, path: str, *part: int) -> str:
+        data = awaited(lambda: self.store.get(self.stored_name(path), *part), _SHARING.late_seconds)
         make_folder(Path(local).parent)
         with replacing(Path(local)) as file:
             file.write(data)
@@ -158,11 +191,6 @@ def is_cached(path: str) -> bool:
     return folder is not None and folder.cache is not None
 
 
-def fetch_again(path: str) -> None:
-    """Let a worker fetch a file anew when it reads it next."""
-    Path(local_path(path)).unlink(missing_ok=True)
-
-
 def local_path(path: str) -> str:
     """Where this machine has a file, or will have it."""
     folder = _folder_of(path)
@@ -181,6 +209,17 @@ def present(path: str) -> str:
     if _SHARING.late_seconds and not path.endswith(_NOT_SHARED):
         awaited(lambda: os.stat(path), _SHARING.late_seconds)
     return path
+
+
+def present_part(path: str, first: int, size: int) -> tuple[str, int]:
+    """Where this machine has a part of a file, fetched if need be without the others, and which byte begins there.
+
+    Raises:
+        FileNotFoundError: see ``present``.
+        OSError: the store cannot be reached.
+    """
+    folder = _folder_of(path)
+    return (present(path), 0) if folder is None else folder.fetch_part(path, first, size)
 
 
 def stored(path: str) -> None:

@@ -31,6 +31,8 @@ _FOLDER = "file"
 
 _REQUEST_SECONDS, _RETRY_SECONDS = 30, 60
 """The longest that one request takes, and that failed ones are repeated."""
+_REQUEST_BYTES = 32 * 1024 * 1024
+"""Of an object that is stored by one request: a slow line needs more time for more."""
 
 LATE_SECONDS = 10.0
 """How long to wait for a file that another machine has just written."""
@@ -219,7 +221,7 @@ class ObjectStore:
     def put(self, name: str, data: ReadableBuffer) -> None:
         """Store an object."""
         with _as_os_errors(name):
-            self._requests.put(self._store, name, memoryview(data).cast("B"))
+            self._requests.put(self._store, name, memoryview(data).cast("B"), chunk_size=_REQUEST_BYTES)
 
     def put_first(self, name: str, data: ReadableBuffer) -> bool:
         """Store an object if there is none of that name, by one request; a lost answer is settled by reading."""

@@ -21,7 +21,7 @@ from workbench.engine.storage.layout import conform
 from workbench.errors import EngineError
 from workbench.files.mapped import MAPPED, remove_file
 from workbench.files.packs import PACKING, bytes_checksum, bytes_of, file_of
-from workbench.files.shared import all_stored, local_path
+from workbench.files.shared import all_stored, is_cached, local_path
 from workbench.files.writing import NewFile, make_folder, write_file
 from workbench.limits import LIMITS, Limits
 
@@ -87,7 +87,7 @@ class SegmentWriter:
     """
 
     def __init__(self, folder: str, limits: Limits = LIMITS, buckets: int = EVERY_BUCKET, by: int = 0) -> None:
-        self._rows, self._part = limits.rows_per_segment, limits.bytes_per_part
+        self._rows, self._part, self._pack = limits.rows_per_segment, limits.bytes_per_part, limits.bytes_per_pack
         self._folder, self._buckets, self._by = folder, buckets, by
         self._waiting: list[pa.RecordBatch] = []
         self._written: list[Segment] = []
@@ -112,17 +112,20 @@ class SegmentWriter:
         batches = self._waiting
         if len(batches) > 1:  # strings of more than 2 GiB stay several batches; each becomes a file
             batches = pa.Table.from_batches(batches).combine_chunks().to_batches()
+        # What a worker writes for a store is one object, however large it is.
+        most = self._pack if is_cached(self._folder) else self._part
         files = list[str]()
         for batch, buckets in chain.from_iterable(map(self.parts, batches)):
             # To ask for the bytes of a slice takes as long as to write it.
-            small = batch.get_total_buffer_size() <= self._part or batch.nbytes <= self._part
+            small = batch.get_total_buffer_size() <= most or batch.nbytes <= most
             data = bytes_of_rows(batch) if small else None
             path = None if data is None else PACKING.add(self._folder, data)
             if data is None or path is None:
                 segment = self._write_file(batch, data)
                 files.append(segment.path)
             else:
-                MAPPED.keep(path, batch, data)
+                if data.size <= self._part:
+                    MAPPED.keep(path, batch, data)
                 segment = Segment(path, batch.num_rows, crc32(data), data.size)
             self._written.append(replace(segment, buckets=buckets, by=self._by))
         self._waiting = []

@@ -25,7 +25,7 @@ from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.in_memory import InMemory
 from workbench.engine.storage.segments import open_segment
 from workbench.files.mapped import MAPPED
-from workbench.files.packs import file_of, session_folder
+from workbench.files.packs import extent_of, is_small_part, session_folder
 from workbench.files.shared import local_path
 from workbench.files.writing import replacing
 from workbench.limits import SESSION_LIMITS
@@ -75,14 +75,15 @@ def index_columns(segment: str, key: str, make: Callable[[], Sequence[npt.NDArra
     if (known := IN_MEMORY.get((segment, key))) is not None:
         return known
     most = SESSION_LIMITS.of(session_folder(segment)).rows_indexed_in_memory
-    if file_of(segment) != segment or open_segment(segment).num_rows <= most:
+    if is_small_part(segment) or open_segment(segment).num_rows <= most:
         return IN_MEMORY.add((segment, key), list(make()))
-    file = f"{os.path.splitext(segment)[0]}.{_name(key)}.index"
+    file, first, _ = extent_of(segment)
+    index_file = f"{os.path.splitext(file)[0]}.{first}.{_name(key)}.index"
     try:
-        index = MAPPED.batch(file)
+        index = MAPPED.batch(index_file)
     except FileNotFoundError:
-        _write(Path(file), make())
-        index = MAPPED.batch(file)
+        _write(Path(index_file), make())
+        index = MAPPED.batch(index_file)
     return [_values(column) for column in index.columns]
 
 
