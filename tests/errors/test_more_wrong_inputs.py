@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import warnings
 from pathlib import Path
@@ -69,6 +70,25 @@ WRONG = {
     "SELECT id::money FROM Trips": ("there is no type money", ""),
     "SELECT TO_DATE(bike, 'DD/MM/YYYY') FROM Trips": ("the element", "write 'dd/MM/yyyy'"),
     "SELECT CONVERT_TIMEZONE('CET', at) FROM Trips": ("there is no time zone CET", "databases differ in what CET is"),
+    "SELECT id FROM Trips WHERE bike IN 'a', 'b'": ("a list stands in parentheses", "IN ('a', …)"),
+    "SELECT id FROM Trips LIMIT 3 BY bike": (
+        "LIMIT … BY is not supported",
+        "ORDER BY b) <= 3 has so many",
+    ),
+    "SELECT ROUND(bike, 2) FROM Trips": ("a number is needed, not string", "CAST(… AS DOUBLE)"),
+    "SELECT mmsi FROM Ships WHERE sog > 100%": ("the text ends after %", "100 percent is 100 / 100"),
+    "SELECT mmsi FROM Ships WHERE sog > 50% AND mmsi > 1": ("unexpected AND", "50 percent is 50 / 100"),
+    "SELECT id FROM Trips WHERE bike LIKE B%": ("the text ends after %", "LIKE '%a%'"),
+    "WITH a AS (SELECT 1) b AS (SELECT 2) SELECT * FROM a": ("unexpected SELECT", "is a comma missing before b?"),
+    "SELECT id FROM Trips WHERE NOT IN ('a')": ("unexpected (", "before NOT IN, as in a NOT IN"),
+    "SELECT id FROM Trips WHERE id > 1 AND IN ('a')": ("unexpected (", "before IN, as in a IN"),
+    "SELECT id FROM Trips WHERE at > '2026-02-30'": ("is not a timestamp", "no such day: 2026-02 has the days 1 to 28"),
+    "SELECT id FROM Trips WHERE at > '2026-13-01'": ("is not a timestamp", "there is no month 13"),
+    "SELECT SUM(id) OVER (ORDER BY bike RANGE BETWEEN INTERVAL 1 DAY PRECEDING AND CURRENT ROW) FROM Trips": (
+        "an INTERVAL stands in RANGE over a date or a timestamp",
+        "ORDER BY one column of times",
+    ),
+    "SELECT DATE_FORMAT(at, '%Y-%b') FROM Trips": ("the element Y", "write 'yyyy-MMM'"),
 }
 
 
@@ -204,3 +224,56 @@ def test_a_wrong_value_of_the_cell_shows_a_right_one(line: str, hint: str) -> No
 )
 def test_a_column_may_be_called_values(sql: str) -> None:
     bind(sql, "spark", Schema({"Lab": (("values", to_column_type("array<struct<code:string>>")),)}))
+
+
+@pytest.mark.parametrize("dialect", ["spark", "duckdb", "postgres"])
+def test_two_texts_without_a_comma_are_told(dialect: str) -> None:
+    with pytest.warns(SqlWarning, match=r"without a comma between them are one, 'ab'(.|\n)*\^\^\^(.|\n)*write a comma"):
+        bind("SELECT id FROM Trips WHERE bike IN ('a' 'b')", dialect, SCHEMA)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bind("SELECT POSITION('a' IN 'bab') AS p FROM Trips WHERE bike IN ('a', 'b')", dialect, SCHEMA)
+
+
+def test_a_dialect_that_is_not_read_is_not_recommended() -> None:
+    with pytest.raises(SqlError, match=r"unknown dialect mysqll\nhint: bigquery, .* are read"):
+        bind("SELECT id FROM Trips", "mysqll", SCHEMA)
+
+
+def test_a_name_that_is_not_there_is_told_by_all_that_is_read_by_names() -> None:
+    with Session(InProcess()) as session:
+        session.add_stream("Trades", pd.DataFrame({"id": [1]}))
+        session.register("SELECT id FROM Trades", "ids")
+        assert session.streams["trades"] is not None and "TRADES" in session.streams and "x" not in session.streams
+        assert session.queries.get("id") is None
+        for read, said in {
+            lambda: session.streams["Traeds"]: "there is no stream or table Traeds\nhint: did you mean Trades?",
+            lambda: session.queries["idds"]: "there is no query idds\nhint: did you mean ids?",
+            lambda: session.sinks["out"]: "there is no sink out\nhint: there are none yet",
+            lambda: session.functions["f"]: "there is no function f\nhint: there are none yet",
+            lambda: session.sources["Trades"]: "there is no live source Trades\nhint: there are none yet",
+            lambda: session.tables: "a Session has no tables\nhint: did you mean streams?",
+            lambda: session.query("ids").results(): "a Query has no results\nhint: did you mean result?",
+        }.items():
+            with pytest.raises(WorkbenchError) as told:
+                read()
+            assert str(told.value) == said
+
+
+def test_a_file_that_is_not_there_is_compared_without_its_ending(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("due.csv", "loans.csv", "loans.parquet"):
+        (tmp_path / name).write_text("a\n1\n")
+    with Session(InProcess()) as session:
+        for typed, said in {
+            "x.csv": f"paths are seen from {tmp_path}",
+            "loan.csv": "did you mean loans.csv?",
+            "loan.parquet": "did you mean loans.parquet?",
+            "loans.json": "did you mean loans.parquet?",
+            "data/loans.csv": "did you mean loans.csv?",
+            "data/x.csv": "there is no folder data",
+        }.items():
+            with pytest.raises(WorkbenchError, match=f"there is no file {typed}\nhint: {re.escape(said)}"):
+                session.add_stream("Loans", typed)

@@ -200,7 +200,7 @@ def test_windows_go_on_when_a_session_is_opened_again(spark: SparkSession, tmp_p
             again.run(1)
             for name, (_, results) in texts.items():
                 there, here = whole.query(name), again.query(name)
-                assert (here.status, here.results) == ("active", results)
+                assert (here.status, here.kept_as) == ("active", results)
                 assert here.windows().equals(there.windows())
                 assert sorted(frame_rows(here.result()), key=repr) == sorted(frame_rows(there.result()), key=repr)
                 if results != "off":

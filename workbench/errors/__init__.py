@@ -105,6 +105,10 @@ class UnknownAttributeError(InputError, AttributeError):
     """An object of the workbench was asked for a method or property that it has not."""
 
 
+class UnknownNameError(InputError, KeyError):
+    """A session has nothing of a name."""
+
+
 class UnexpectedError(WorkbenchError):
     """Something failed that no part of the workbench foresaw; the cause is chained."""
 

@@ -45,6 +45,11 @@ _NEEDED = {
     "dialect": "it is a name, as 'duckdb'; the text has its values in itself: f\"SELECT … WHERE amount > {least}\"",
 }
 """Of parameters by which something else is often given, what they are."""
+_OF_OTHERS = {
+    "tables": "streams", "execute": "ask", "sql": "ask", "read_sql": "ask", "stop": "close", "delete": "drop",
+    **dict.fromkeys(("to_pandas", "to_df", "topandas", "df", "collect", "fetchall", "results", "rows"), "result"),
+}  # fmt: skip
+"""What other libraries call a method or property."""
 _MOST_BYTES = 255
 """Bytes of a name in UTF-8, as file systems allow."""
 
@@ -79,7 +84,9 @@ def _unknown(self: object, name: str) -> NoReturn:
     kind = type(self)
     known = [other for other in dir(kind) if not other.startswith("_")]
     begun = (f"did you mean {other}?" for other in known if name in other)
-    hint = nearest(name, known) or next(begun, None) or f"help({kind.__name__.lower()}) lists what it has"
+    meant = _OF_OTHERS.get(name.lower())
+    hint = f"did you mean {meant}?" if meant in known else None
+    hint = hint or nearest(name, known) or next(begun, None) or f"help({kind.__name__.lower()}) lists what it has"
     raise UnknownAttributeError(f"a {kind.__name__} has no {name}", hint=hint)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from workbench.errors import nearest
 from workbench.notebook.command_line import MagicError
+from workbench.streams.files.nearest_file import nearest_file
 from workbench.streams.live.delta_feed import DELTA_SCHEME
 from workbench.streams.live.sources import is_pattern
 
@@ -29,9 +30,6 @@ def find_source(word: str, variables: Mapping[str, Any]) -> Any:
         return str(path)
     if word in variables:
         return variables[word]
-    folder = path.parent
-    known = [other.name for other in folder.iterdir()] if folder.is_dir() else []
     what = f"there is no file {word}" + (" and no variable of this name" if word.isidentifier() else "")
-    near = nearest(path.name, known, shown=lambda name: str(folder / name))
-    hint = near or nearest(word, variables if word.isidentifier() else ())
+    hint = nearest_file(path) or nearest(word, variables if word.isidentifier() else ())
     raise MagicError(what, hint=hint or f"paths are seen from {Path.cwd()}")

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from workbench.errors import StreamError, WorkbenchError
-from workbench.session.state import LISTED, QueryRecord, State
+from workbench.session.by_name import LISTED
+from workbench.session.state import QueryRecord, State
 from workbench.session.transitions import Runtime
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.binder.pipeline import bind

@@ -279,7 +279,7 @@ def hold_answer(
     with translate_errors(f"read the result of {query.name}"), query.answers(batch=after) as answers:
         rows = fetch_first(answers, 0, _ALL, refinement) if refinement.where else fetch_results([answers])[0]
     held = HeldAnswer(rows, query.batch if after is None else after, identifying_columns(query.logical))
-    if since is not None and since < held.batch and query.results != OFF:
+    if since is not None and since < held.batch and query.kept_as != OFF:
         held.mark(_changes(query, since, held.batch))
     return held
 
@@ -307,7 +307,7 @@ def follow_answer(query: Query, held: HeldAnswer, since: int | None = None) -> H
     batch = query.batch
     if batch == held.batch:
         return held
-    if batch < held.batch or query.results == OFF or query.suspended is not None or isinstance(query.logical, Ordered):
+    if batch < held.batch or query.kept_as == OFF or query.suspended is not None or isinstance(query.logical, Ordered):
         return hold_answer(query, since=since)
     try:
         held.follow(batch, _changes(query, held.batch, batch))

@@ -129,7 +129,7 @@ class Query:
         return self._record.registered
 
     @property
-    def results(self) -> str:
+    def kept_as(self) -> str:
         """How its answer is kept: ``"lazy"``, ``"eager"`` or ``"off"``."""
         return self._record.results
 
@@ -373,7 +373,7 @@ class Query:
         Raises:
             QueryError, EngineError: as ``changes``.
         """
-        if self.results == OFF:
+        if self.kept_as == OFF:
             hint = 'register it with results="lazy" or "eager"'
             raise QueryError(f"{self.name} is computed when it is asked, and has no changes", hint=hint)
         batch = None if since is None else self.batch_before(since)

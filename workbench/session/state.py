@@ -9,11 +9,12 @@ from itertools import chain
 
 from workbench.engine.reports import BatchReport
 from workbench.engine.state import EngineState
-from workbench.errors import QueryError, StreamError, nearest
+from workbench.errors import QueryError, StreamError
 from workbench.network.network import Network, checked_query
 from workbench.network.view_names import ViewNames
 from workbench.optimizer.hydration_cost import PastHydration
 from workbench.optimizer.statistics import StreamStatistics
+from workbench.session.by_name import hint_of
 from workbench.session.directory.stored_functions import StoredFunction
 from workbench.sharing.decisions import Explanation
 from workbench.sql.algebra.zones import UTC
@@ -28,9 +29,6 @@ from workbench.streams.stream import Stream
 ACTIVE = "active"
 LAZY, EAGER, OFF = RESULTS = ("lazy", "eager", "off")
 """How the answer of a windowed query is kept (PSoup 5): without its window, as it is now, or not at all."""
-
-LISTED = 10
-"""Names that are listed where a name is not known."""
 
 
 @dataclass(frozen=True)
@@ -170,8 +168,7 @@ class State:
             raise QueryError(
                 f"there is no query {name}", hint=f"{name} is a stream or table; SELECT * FROM {name} asks it"
             )
-        hint = nearest(name, self.queries) or f"queries: {', '.join([*self.queries][:LISTED]) or 'none yet'}"
-        raise QueryError(f"there is no query {name}", hint=hint)
+        raise QueryError(f"there is no query {name}", hint=hint_of(name, "queries:", self.queries))
 
     def stream(self, name: str) -> Stream:
         """The stream or table of that name, in whatever case.
@@ -184,8 +181,7 @@ class State:
             return known[name.lower()]
         if name in self.queries or self.same_names([name]):
             raise StreamError(f"there is no stream {name}", hint=f"{name} is a query")
-        there = f"streams and tables: {', '.join([*self.streams][:LISTED]) or 'none yet'}"
-        raise StreamError(f"there is no stream {name}", hint=nearest(name, self.streams) or there)
+        raise StreamError(f"there is no stream {name}", hint=hint_of(name, "streams and tables:", self.streams))
 
     @property
     def suspended(self) -> frozenset[str]:

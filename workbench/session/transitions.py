@@ -26,13 +26,14 @@ from workbench.network.network import Network, check_name, checked_query
 from workbench.network.nodes import NodeId
 from workbench.optimizer.hydration_cost import SEEN, PastHydration, hydration_work
 from workbench.optimizer.join_cost import costliest_new_join
+from workbench.session.by_name import LISTED
 from workbench.session.constraints import affected, broken_keys, broken_orders, check_droppable
 from workbench.session.cost_limit import check_cost
 from workbench.session.events import log_problem
 from workbench.session.learning.observing import Observer, present_statistics
 from workbench.session.learning.reoptimizing import Accept, Reoptimization, reoptimized
 from workbench.session.query_windows import windows_of
-from workbench.session.state import ACTIVE, EAGER, LISTED, OFF, RESULTS, QueryRecord, State
+from workbench.session.state import ACTIVE, EAGER, OFF, RESULTS, QueryRecord, State
 from workbench.sharing.decisions import Explanation
 from workbench.sharing.planner import Planner
 from workbench.sql.binder.pipeline import Bound

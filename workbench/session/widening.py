@@ -19,9 +19,10 @@ from workbench.arrow.types import to_field
 from workbench.engine.event_time import recover_clock
 from workbench.errors import StreamError, nearest
 from workbench.session.adding_column import widened_by
+from workbench.session.by_name import LISTED
 from workbench.session.constraints import check_column
 from workbench.session.readers_anew import with_readers_anew
-from workbench.session.state import LISTED, State
+from workbench.session.state import State
 from workbench.session.transitions import Runtime
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DOUBLE, MAX_PRECISION, DataType, Kind, decimal

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pandas.api.types import infer_dtype
 
-from workbench.errors import StreamError, nearest, with_article
+from workbench.errors import StreamError, with_article
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType
 from workbench.streams.addresses.address import check_no_connection_string, shown_address
@@ -28,6 +28,7 @@ from workbench.streams.files.json_records import rows_of, within_depth
 from workbench.streams.files.json_schema import schema_of, texts_seen
 from workbench.streams.files.json_values import JsonRecord, as_texts, has_texts
 from workbench.streams.files.log_lines import LOG_ENDINGS, open_log_lines
+from workbench.streams.files.nearest_file import nearest_file
 from workbench.streams.files.urls import UrlFile, is_url, url_files
 from workbench.streams.log import CHUNK_ROWS
 from workbench.streams.source import Chunk, OpenedSource
@@ -120,9 +121,8 @@ def _open_url(url: str, stack: ExitStack, options: CsvOptions | None, declared: 
 def _open_path(path: Path, stack: ExitStack, options: CsvOptions | None, declared: Declared) -> OpenedSource:
     if not path.exists():
         check_no_connection_string(str(path))
-        siblings = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
-        hint = nearest(path.name, siblings) or (None if siblings else f"{path.parent} is no folder, or an empty one")
-        raise StreamError(f"no file {path}", hint=hint)
+        where = f"paths are seen from {Path.cwd()}" if path.parent.is_dir() else f"there is no folder {path.parent}"
+        raise StreamError(f"there is no file {path}", hint=nearest_file(path) or where)
     if path.is_dir():
         check_no_options(options, str(path))
         if is_delta_table(path):

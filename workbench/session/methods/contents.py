@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
 
 import pandas as pd
 from pyspark.sql import SparkSession
@@ -19,6 +18,7 @@ from workbench.explain.kept_state import KeptState, kept_states
 from workbench.network.nodes import NodeId
 from workbench.optimizer.network_cost import batch_cost
 from workbench.session.as_of import AsOf, answer_as_of
+from workbench.session.by_name import ByName
 from workbench.session.changes import StateStore
 from workbench.session.learning.observing import predictions
 from workbench.session.live.sources import LiveSources, SourceStatus, ahead_of_now
@@ -63,7 +63,7 @@ class SessionContents:
     @property
     def streams(self) -> Mapping[str, Stream]:
         """Streams and tables by name."""
-        return MappingProxyType(dict(self._store.state.streams))
+        return ByName("stream or table", self._store.state.streams)
 
     @property
     def sources(self) -> Mapping[str, SourceStatus]:
@@ -71,7 +71,7 @@ class SessionContents:
         state, now = self._store.state, dt.datetime.now(dt.UTC).replace(tzinfo=None)
         found = self._live.status(state.streams).items()
         clock = state.engine.clock
-        return MappingProxyType({n: replace(s, ahead=ahead_of_now(clock.latest_of(n), now)) for n, s in found})
+        return ByName("live source", {n: replace(s, ahead=ahead_of_now(clock.latest_of(n), now)) for n, s in found})
 
     def forget_problems(self) -> None:
         """Say no longer what problems sources had that are over: they have been read; ``errors`` still has them."""
@@ -80,7 +80,7 @@ class SessionContents:
     @property
     def views(self) -> Mapping[str, LogicalQuery]:
         """Views and queries that can be used in FROM."""
-        return MappingProxyType(dict(self._store.state.views))
+        return ByName("view or query", self._store.state.views)
 
     @property
     def network(self) -> NetworkView:
@@ -135,7 +135,7 @@ class SessionContents:
     def clocks(self) -> Mapping[str, dt.datetime | None]:
         """The latest event time that each stream has brought; ``None`` while it has brought none."""
         state = self._store.state
-        return {name: state.engine.clock.latest_of(name) for name in state.streams}
+        return ByName("stream", {name: state.engine.clock.latest_of(name) for name in state.streams})
 
     @property
     def progress(self) -> Progress | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 
 from workbench.engine.spark.user_functions.functions import UserFunctions
 from workbench.engine.spark.user_functions.process import FunctionLimits
+from workbench.session.by_name import ByName
 from workbench.session.changes import StateStore
 from workbench.session.directory.stored_functions import StoredFunction
 from workbench.sql.algebra.types import parse_type
@@ -82,4 +82,4 @@ class SessionFunctions:
     def functions(self) -> Mapping[str, UserFunction | UserAggregate]:
         """The functions and aggregates that were added, by name; of each the latest version."""
         schema = self._store.state.schema
-        return MappingProxyType({**schema.functions, **schema.aggregates})
+        return ByName("function", {**schema.functions, **schema.aggregates})

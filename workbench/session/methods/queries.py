@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
-from types import MappingProxyType
 from typing import overload
 
 import pandas as pd
@@ -19,6 +18,7 @@ from workbench.explain.describe import NetworkView
 from workbench.explain.explanation import ExplanationView
 from workbench.session import transitions
 from workbench.session.answer_reader import AnswerReader
+from workbench.session.by_name import LISTED, ByName
 from workbench.session.changes import StateStore
 from workbench.session.failures.functions import FunctionFailures
 from workbench.session.learning.adapting import Reoptimizer
@@ -31,7 +31,7 @@ from workbench.session.query import Query
 from workbench.session.query_handles import QueryHandles
 from workbench.session.replacement import Replacement, compare_answers, replace_query
 from workbench.session.requests import QueryRequest, Requests
-from workbench.session.state import ACTIVE, LAZY, LISTED, QueryRecord, State
+from workbench.session.state import ACTIVE, LAZY, QueryRecord, State
 from workbench.session.transitions import BoundText, Runtime
 from workbench.session.verification.report import Verification, Verifying
 from workbench.session.verification.verifier import Verifier
@@ -198,7 +198,7 @@ class SessionQueries:
     def queries(self) -> Mapping[str, Query]:
         """Registered queries by name, in the order of registration."""
         queries = self._store.state.queries.items()
-        return MappingProxyType({name: self._handles.of(query) for name, query in queries})
+        return ByName("query", {name: self._handles.of(query) for name, query in queries})
 
     def results(self, names: Sequence[str]) -> dict[str, pd.DataFrame]:
         """The answers of several queries, all after the same batch, and faster than one by one.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
 
+from workbench.session.by_name import ByName
 from workbench.session.changes import StateStore
 from workbench.session.sinks.sink import SinkStatus
 from workbench.session.sinks.sinks import Sinks
@@ -68,7 +68,7 @@ class SessionSinks:
     def sinks(self) -> Mapping[str, SinkStatus]:
         """How the sinks are, by their names: how far behind, and what went wrong last."""
         self._store.directory.check_open()
-        return MappingProxyType(dict(self._sinks.statuses))
+        return ByName("sink", self._sinks.statuses)
 
     def subscribe(self, query: str, since: int | None = None) -> Iterator[AnswerEvent]:
         """Follow a query in this process: its answer, then what each batch changes in it, as it comes.

@@ -88,7 +88,7 @@ class AnswerFlights(flight.FlightServerBase):
 
     def _info(self, query: Query) -> flight.FlightInfo:
         ticket = flight.Ticket(json.dumps({"query": query.name}).encode())
-        endpoints = [] if query.results == OFF else [flight.FlightEndpoint(ticket, [self.url])]
+        endpoints = [] if query.kept_as == OFF else [flight.FlightEndpoint(ticket, [self.url])]
         descriptor = flight.FlightDescriptor.for_path(query.name)
         return flight.FlightInfo(_schema_of(query), descriptor, endpoints, -1, -1)
 

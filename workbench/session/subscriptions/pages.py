@@ -100,7 +100,7 @@ def _texts(name: str, event: AnswerEvent | None) -> Iterator[bytes]:
 
 def _about(query: Query) -> dict[str, object]:
     columns = [{"name": column, "type": str(type_)} for column, type_ in query.columns]
-    return {"query": query.name, "batch": query.batch, "columns": columns, "changes": query.results != OFF}
+    return {"query": query.name, "batch": query.batch, "columns": columns, "changes": query.kept_as != OFF}
 
 
 def _refused(start: Callable[..., Any], status: str, why: str, *headers: tuple[str, str]) -> list[bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import datetime as dt
 import re
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ _DAY_FIRST = re.compile(r"(\d{1,2})\.?[ -]([A-Za-z]{3})[a-z]*\.?[ -](\d{4})(?:,?
 _MONTH_FIRST = re.compile(r"([A-Za-z]{3})[a-z]*\.?\s(\d{1,2}),?\s(\d{4})(?:,?\s+(.*))?")
 _TIME = re.compile(r"\d{1,2}:\d\d(:\d\d)?")
 _LENGTH = re.compile(r"\s*(\d+)\s*(second|minute|hour|day|week|month|quarter|year)s?\s*", re.IGNORECASE)
+_ISO_DATE = re.compile(r"(\d{4})-(\d\d?)-(\d\d?)(?![\d-])")
 _PLAIN = re.compile(r"[-+]?\d+(\.\d+)?")
 _COMMA_FRACTION = re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d+),\d+")
 _COMMA_GROUPS = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?")
@@ -33,6 +35,8 @@ def literal_hint(text: str, type_: DataType) -> str | None:
     """
     if type_.temporal and (length := _LENGTH.fullmatch(text)):
         return f"write INTERVAL '{length[1]}' {length[2].upper()}"
+    if type_.temporal and (lacks := _lacking_day(text)):
+        return lacks
     if type_.temporal:
         meant = [f"'{time}'" for time in _times(text.strip(), type_.kind is Kind.DATE)]
     else:
@@ -60,6 +64,17 @@ def fields_hint(type_: DataType) -> str:
     """
     names = [name for name, _ in type_.fields]
     return f"it is a struct, of which s.{names[0]} is a field; there are {', '.join(names):.200}"
+
+
+def _lacking_day(text: str) -> str | None:
+    """What is wrong with a text that is written as a date, and names a day that the calendar does not have."""
+    if not (found := _ISO_DATE.match(text.strip())):
+        return None
+    year, month, day = map(int, found.groups())
+    if not 1 <= month <= 12:
+        return f"there is no month {month}: dates are year-month-day"
+    last = calendar.monthrange(year or 4, month)[1]
+    return None if 1 <= day <= last else f"there is no such day: {found[1]}-{found[2]} has the days 1 to {last}"
 
 
 def _times(text: str, is_date: bool) -> Iterator[str]:

@@ -24,6 +24,7 @@ from workbench.sql.functions.variances import variance
 _MOST_DIGITS = 15
 """Digits behind the point to which a DOUBLE is rounded."""
 
+_TO_NUMBER = "CAST(… AS DOUBLE) makes a number of a text"
 _NEGATED_EXACTLY = 34
 """Digits of Java's DECIMAL128, in which Spark negates."""
 
@@ -42,7 +43,7 @@ def _arithmetic(operator: str) -> TypeRule:
             return _date_arithmetic(operator, right, left)
         for side in (left, right):
             if not side.type.numeric:
-                hint = "CAST(… AS DOUBLE) makes a number of a text" if side.type == STRING else "compute with its parts"
+                hint = _TO_NUMBER if side.type == STRING else "compute with its parts"
                 hint += "; || joins texts" if operator == "+" else ""
                 raise TypeClash(f"{operator} needs numbers, not {left.type} and {right.type}", side, hint)
         type_ = arithmetic.result_type(operator, left, right)
@@ -77,7 +78,8 @@ def _numeric(result: Callable[[Expression, Arguments], DataType]) -> TypeRule:
         first = _number_of_null(arguments[0])
         first = typed_text(first, [DOUBLE]) or first
         if not first.type.numeric:
-            raise TypeClash(f"a number is needed, not {first.type}", first)
+            hint = _TO_NUMBER if first.type == STRING else None
+            raise TypeClash(f"a number is needed, not {first.type}", first, hint)
         return (first, *arguments[1:]), result(first, arguments[1:])
 
     return rule

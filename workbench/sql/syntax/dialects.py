@@ -58,7 +58,7 @@ def known_dialect(dialect: str) -> str:
     known = [name for name in sqlglot.Dialect.classes if name]
     if name not in known:
         raise SqlError(
-            f"unknown dialect {dialect}", hint=nearest(dialect, known) or "oracle and spark are good choices"
+            f"unknown dialect {dialect}", hint=nearest(dialect, EXAMINED) or f"{', '.join(sorted(EXAMINED))} are read"
         )
     reason = _REASONS.get(name, "what its functions mean was not compared with what is evaluated")
     others = ", ".join(sorted(EXAMINED - SPARK_FAMILY - {"oracle"}))

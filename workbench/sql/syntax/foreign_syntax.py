@@ -15,6 +15,8 @@ _SIGNS = (
     ("‘", "a text stands in straight quotes: 'a'"), ("’", "a text stands in straight quotes: 'a'"),
     ("“", "a text stands in straight quotes: 'a'"), ("”", "a text stands in straight quotes: 'a'"),
 )  # fmt: skip
+_TESTS = ("IN", "LIKE", "BETWEEN")
+_CONDITIONS = ("WHERE", "AND", "OR", "ON", "HAVING", "QUALIFY")
 _UNITS = ("SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR")
 
 
@@ -107,6 +109,32 @@ def _compared_case(statement: Sequence[Token], at: int) -> str | None:
     return None
 
 
+def _percent(statement: Sequence[Token], at: int) -> str | None:
+    """``100%``, before the word over which the parser stumbles, or at the end."""
+    for sign in (at - 1, at):
+        if _word(statement, sign) == "%" and sign and statement[sign - 1].token_type is TokenType.NUMBER:
+            number = statement[sign - 1].text
+            return f"% is the remainder of a division: {number} percent is {number} / 100"
+    return None
+
+
+def _next_query(statement: Sequence[Token], at: int) -> str | None:
+    """``WITH a AS (…) b AS (…)``."""
+    if [_word(statement, place) for place in (at - 4, at - 2, at - 1)] == [")", "AS", "("]:
+        return f"is a comma missing before {statement[at - 3].text}?"
+    return None
+
+
+def _condition_of_nothing(statement: Sequence[Token], at: int) -> str | None:
+    """``WHERE NOT IN (…)``."""
+    for place in (at - 1, at):
+        negated = _word(statement, place - 1) == "NOT"
+        word, before = _word(statement, place), _word(statement, place - 1 - negated)
+        if word in _TESTS and before in _CONDITIONS:
+            return f"a value is missing before {'NOT ' * negated}{word}, as in a {'NOT ' * negated}{word} …"
+    return None
+
+
 def _word(statement: Sequence[Token], at: int) -> str | None:
     return statement[at].text.upper() if 0 <= at < len(statement) else None
 
@@ -121,5 +149,5 @@ def _pivot_without_list(statement: Sequence[Token], at: int) -> str | None:
 
 _FORMS: tuple[Callable[[Sequence[Token], int], str | None], ...] = (_pivot_without_list,
     _top, _decimal_comma, _bare_interval, _named_query, _closed_too_often, _arrow, _sign, _between, _bare_pattern,
-    _compared_case,
+    _compared_case, _percent, _next_query, _condition_of_nothing,
 )  # fmt: skip

@@ -23,7 +23,14 @@ from workbench.sql.syntax.schema_names import without_schemas
 from workbench.sql.syntax.shorthands import as_written_out, with_derived_aggregates, with_named_joins
 from workbench.sql.syntax.source_text import SourceText
 from workbench.sql.syntax.sql_functions import SqlFunction, inlined, is_function, sql_function
-from workbench.sql.syntax.syntax_errors import dropped_argument, refuse_gaps, refuse_late_where, stumbled, syntax_error
+from workbench.sql.syntax.syntax_errors import (
+    dropped_argument,
+    look_at_lists,
+    refuse_gaps,
+    refuse_late_where,
+    stumbled,
+    syntax_error,
+)
 from workbench.sql.syntax.window_clause import WindowClause, split_statements
 
 _LISTS = "%argus queries and %argus streams list what there is"
@@ -82,6 +89,7 @@ def parse(source: SourceText) -> list[Statement]:
     for tokens, _ in split:
         refuse_gaps(source, tokens)
         refuse_late_where(source, tokens)
+        look_at_lists(source, tokens)
     for tree in trees:
         refuse_height(tree, source)
     # Functions before what calls them, which is so written out before it is bound.

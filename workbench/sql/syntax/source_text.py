@@ -201,6 +201,10 @@ class SourceText:
         word = self.tokens[at].text if 0 <= at < len(self.tokens) else ""
         return word if word.replace("_", "a").isalnum() else None
 
+    def written(self, token: Token) -> str:
+        """A token as it stands in the text."""
+        return self.sql[token.start : token.end + 1]
+
     def operator(self, node: exp.Expr) -> str | None:
         """The sign or words between the sides of an operator; ``None`` when they have no places."""
         left, right = self.of(node.this), self.of(node.expression)

@@ -60,7 +60,7 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
     at = next((i for i, token in enumerate(statement) if (token.line, token.col) == line_and_column), None)
     if at is None:
         end = len(source.sql.rstrip())
-        more = f"go on after {statement[-1].text}, or leave it out" if statement else "write SELECT …"
+        more = _go_on(statement[-1]) if statement else "write SELECT …"
         return SqlError("syntax error: unexpected end", sql=source.sql, position=end, hint=more)
     description, token = str(details.get("description") or ""), statement[at]
     unclosed = _unclosed_parenthesis(statement)
@@ -92,7 +92,7 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
     elif description.startswith("Required") and hint is None and _lacks_second_end(statement[: at + 1]):
         return _error_at(token, "BETWEEN has two ends", source, _TWO_ENDS)
     elif description.startswith("Required") and at + 1 == len(statement) and token.token_type is not TokenType.R_PAREN:
-        return _ends_after(token, source)
+        return _error_at(token, f"the text ends after {token.text}", source, hint or _go_on(token))
     elif description.startswith("Required") and token.token_type is TokenType.R_PAREN:
         trunc = "TRUNC takes a date and a unit, as in TRUNC(d, 'MM'); of numbers there are FLOOR and CEIL"
         what = trunc if "DateTrunc" in description else "write a column or a value there, as in UPPER(name)"
@@ -102,7 +102,7 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
                             hint=what)  # fmt: skip
         return _error_at(token, "something is missing before )", source, what)
     else:
-        message = f"unexpected {source.sql[token.start : token.end + 1]}"
+        message = f"unexpected {source.written(token)}"
     if hint is None and message.startswith("unexpected"):
         # COUNT of "dep COUNT(*)" is taken for an alias, and found out by its parenthesis.
         second = at - 1 if token.token_type is TokenType.L_PAREN else at
@@ -130,6 +130,20 @@ def refuse_late_where(source: SourceText, statement: Sequence[Token]) -> None:
                 grouped[-1] = False
             case TokenType.WHERE if grouped[-1]:
                 raise _error_at(token, "WHERE stands before GROUP BY", source, "HAVING is the condition of groups")
+
+
+def look_at_lists(source: SourceText, statement: Sequence[Token]) -> None:
+    """Refuse IN before a value outside of parentheses, and warn of texts that the parser puts together.
+
+    Raises:
+        SqlError: IN has no list, with its place.
+    """
+    for before, token, after in zip(statement, statement[1:], [*statement[2:], None], strict=False):
+        if before.token_type is TokenType.IN and after is not None and after.token_type is TokenType.COMMA:
+            raise _error_at(token, "a list stands in parentheses", source, f"IN ({source.written(token)}, …)")
+        if before.token_type is token.token_type is TokenType.STRING:
+            what = f"two texts without a comma between them are one, '{before.text}{token.text}'"
+            source.warn(what, token, "write a comma before it; if one text is meant, || puts two together")
 
 
 def _alias_of_nothing(statement: Sequence[Token]) -> Token | None:
@@ -202,7 +216,7 @@ def refuse_gaps(source: SourceText, statement: Sequence[Token]) -> None:
         if not (comma or token.token_type is TokenType.ON):
             continue
         if following is None:
-            raise _ends_after(token, source)
+            raise _error_at(token, f"the text ends after {token.text}", source, _go_on(token))
         if following.token_type in _ENDING:
             hint = f"leave the comma out, or write what belongs before {following.text}" if comma else None
             raise _error_at(token, f"nothing stands between {token.text} and {following.text}", source, hint)
@@ -251,8 +265,8 @@ def _error_at(token: Token, what: str, source: SourceText, hint: str | None = No
     return SqlError(f"syntax error: {what}", **source.span(token.start, token.end + 1), hint=hint)
 
 
-def _ends_after(token: Token, source: SourceText) -> SqlError:
-    return _error_at(token, f"the text ends after {token.text}", source, f"go on after {token.text}, or leave it out")
+def _go_on(token: Token) -> str:
+    return f"go on after {token.text}, or leave it out"
 
 
 def _type_hint(word: str) -> str:

@@ -279,7 +279,8 @@ class Analytics:
     ) -> FrameEnd:
         key = self._range_key(keys, value, b) if unit == "range" else None
         if key is None or not key.type.temporal:
-            raise b.source.error("an INTERVAL stands in RANGE over a date or a timestamp", value)
+            hint = "ORDER BY one column of times; ROWS BETWEEN 6 PRECEDING AND … counts rows"
+            raise b.source.error("an INTERVAL stands in RANGE over a date or a timestamp", value, hint)
         counts, many = (parts[0].counts, parts[0].many) if len(parts) == 1 else ("", None)
         number = many.value if isinstance(many, Constant) else None
         of_days = counts == "seconds" and key.type.kind is Kind.DATE

@@ -57,6 +57,11 @@ def limit_of(node: exp.Expr, source: SourceText, bind: BindConstant) -> Limit:
     skipped = 0 if offset is None else _number(offset.expression, "OFFSET", source, bind) or 0
     if limit is None:
         return Limit(None, skipped)
+    if limit.expressions:
+        hint = (
+            f"QUALIFY ROW_NUMBER() OVER (PARTITION BY a ORDER BY b) <= {limit.expression.sql()} has so many of each a"
+        )
+        source.refuse("LIMIT … BY", limit, hint)
     source.refuse_others(limit, {"expression", "count", "direction", "limit_options"}, "LIMIT")
     options = limit.args.get("limit_options")
     if options is not None and options.args.get("percent"):

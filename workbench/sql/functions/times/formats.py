@@ -17,6 +17,7 @@ from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.types import DATE, INSTANT, INTEGER, STRING, TIMESTAMP
 from workbench.sql.algebra.zones import UTC, instant_of, zoning
 from workbench.sql.dialect import Dialect, Formats
+from workbench.sql.dialects import DIALECTS
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.formatted_numbers import number_with_format
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, unwrapped
@@ -41,9 +42,12 @@ _OF_WEEKS = {"IYYY": ("ISOYEAR", 4), "IW": ("WEEK", 2), "ID": ("ISODOW", 1)}
 
 
 def _meant(format_: str, read: Callable[[str], object]) -> str | None:
-    """A hint for years and days in capital letters, which mean other things in Java's formats."""
-    meant = re.sub("Y+|D+", lambda found: found[0].lower(), format_)
+    """A hint for signs of percent, and years and days in capital letters, which mean other things in Java's formats."""
     try:
+        if "%" in format_:
+            parts = date_formats.to_write(format_, replace(DIALECTS["duckdb"], formats=Formats.STRFTIME))
+            return f"write '{''.join(part.pattern for part in parts)}'"
+        meant = re.sub("Y+|D+", lambda found: found[0].lower(), format_)
         read(meant)
     except ValueError:
         return None
@@ -58,8 +62,9 @@ def _read_format(b: ExpressionBinder, node: exp.Expr, format_: exp.Expr, read: C
     if rules.formats is not Formats.JAVA and (b.source.called(node) or "").upper().startswith("TO_"):
         rules = replace(rules, formats=Formats.MODEL)
     place = format_ if "start" in format_.meta else node
+    meant = _meant(format_.name, lambda text: read(text, rules)) if rules.formats is Formats.JAVA else None
     if rules.formats is Formats.JAVA and (percent := re.search("%[A-Za-z]", format_.name)):
-        hint = "letters alone are elements, as in yyyy-MM-dd HH:mm"
+        hint = meant or "letters alone are elements, as in yyyy-MM-dd HH:mm"
         b.source.note(f"{percent[0]} is a percent sign and the element {percent[0][1]} in spark", place, hint)
     try:
         try:
@@ -70,7 +75,6 @@ def _read_format(b: ExpressionBinder, node: exp.Expr, format_: exp.Expr, read: C
                 raise
             return read(format_.name, replace(rules, formats=Formats.MODEL))
     except ValueError as error:
-        meant = _meant(format_.name, lambda text: read(text, rules)) if rules.formats is Formats.JAVA else None
         b.source.refuse(str(error), place, meant or _ELEMENTS[rules.formats])
 
 

@@ -1,0 +1,53 @@
+"""Things of a session by their names: its streams, queries, sinks and functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TypeVar
+
+from workbench.errors import UnknownNameError, nearest
+
+T = TypeVar("T")
+
+LISTED = 10
+"""Names that are listed where none is near the one that was asked for."""
+
+
+class ByName(Mapping[str, T]):
+    """Things of a session by their names, in whatever case, as they are at one moment.
+
+    Example:
+        >>> streams = ByName("stream", {"Trades": 1})
+        >>> streams["trades"], streams.get("Traeds")
+        (1, None)
+        >>> streams["Traeds"]
+        Traceback (most recent call last):
+        workbench.errors.UnknownNameError: there is no stream Traeds
+        hint: did you mean Trades?
+    """
+
+    def __init__(self, what: str, things: Mapping[str, T]) -> None:
+        self._what, self._things = what, dict(things)
+
+    def __getitem__(self, name: str) -> T:
+        if name in self._things:
+            return self._things[name]
+        folded = str(name).lower()
+        for known, thing in self._things.items():
+            if known.lower() == folded:
+                return thing
+        raise UnknownNameError(f"there is no {self._what} {name}", hint=hint_of(name, "there are", self._things))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._things)
+
+    def __len__(self) -> int:
+        return len(self._things)
+
+    def __repr__(self) -> str:
+        return repr(self._things)
+
+
+def hint_of(name: object, what: str, known: Mapping[str, object]) -> str:
+    """A hint for a name that is not among those that are known: the nearest, or what there is."""
+    return nearest(str(name), known) or f"{what} {', '.join([*known][:LISTED]) or 'none yet'}"
