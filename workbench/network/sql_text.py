@@ -8,6 +8,7 @@ own words in ``wording``. The text is for people; ids come from ``expressions.id
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 from workbench.network.matched import matched_sql
@@ -15,6 +16,7 @@ from workbench.network.ordered_aggregate import ORDERED_AGGREGATES, ordered_aggr
 from workbench.network.sql_calls import has_operands, interval, sql_call
 from workbench.sql.algebra.analytic import AnalyticCall, Over
 from workbench.sql.algebra.column_names import display_name, quoted
+from workbench.sql.algebra.exact_arithmetic import is_lossless
 from workbench.sql.algebra.expressions import (
     AggregateCall,
     Call,
@@ -198,12 +200,25 @@ def _literal_sql(literal: Literal, names: Names) -> str:
     if literal.operator is Operator.HOLDS:
         return _sql(literal.left, names, NOT)
     literal = with_interval(literal)
-    left = _sql(literal.left, names, TEST + 1)
-    right = "" if literal.right is None else f" {_sql(literal.right, names, TEST + 1)}"
-    match literal.left, literal.right:
-        case Call("-", (larger, smaller)), Constant(value=int() | float() | Decimal()) if not names(literal.left):
-            left, right = _sql(larger, names, TEST + 1), f" {_sql(smaller, names, INFIX['+'])}{_apart(literal.right)}"
+    first, second = _uncast(literal.left, names), literal.right and _uncast(literal.right, names)
+    left = _sql(first, names, TEST + 1)
+    right = "" if second is None else f" {_sql(second, names, TEST + 1)}"
+    match first, second:
+        case Call("-", (larger, smaller)), Constant(value=int() | float() | Decimal()) if not names(first):
+            left, right = _sql(larger, names, TEST + 1), f" {_sql(smaller, names, INFIX['+'])}{_apart(second)}"
     return f"{left} {literal.operator.upper()}{right}"
+
+
+def _uncast(side: Expression, names: Names) -> Expression:
+    """A side of a comparison without the casts that keep integers from overflowing, as in comparisons none does."""
+    match side:
+        case Call() if names(side):
+            return side
+        case Call("cast", (inner,)) if inner.type.kind is Kind.INTEGER and is_lossless(inner.type, side.type):
+            return inner
+        case Call("+" | "-" | "*" | "neg", arguments):
+            return replace(side, arguments=tuple(_uncast(a, names) for a in arguments))
+    return side
 
 
 def _apart(bound: Constant) -> str:

@@ -57,7 +57,7 @@ def test_what_no_stored_row_has_is_no_condition_of_the_query(context, capsys):
 
 def test_a_stream_that_is_joined_with_itself_has_numbers(context, capsys):
     told = said(context, capsys, "why-not", "slow parcel = 'P2'")
-    assert "without WHERE CAST(Scans_1.at AS DECIMAL(19,0)) + 3 < Scans_2.at: 1 row\n" in told
+    assert "without WHERE Scans_1.at + 3 < Scans_2.at: 1 row\n" in told
     assert "without a row of Scans_2 ON" in told and "Scans." not in told
 
 
