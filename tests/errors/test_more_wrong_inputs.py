@@ -73,7 +73,7 @@ WRONG = {
     "SELECT id FROM Trips WHERE bike IN 'a', 'b'": ("a list stands in parentheses", "IN ('a', …)"),
     "SELECT id FROM Trips LIMIT 3 BY bike": (
         "LIMIT … BY is not supported",
-        "ORDER BY b) <= 3 has so many",
+        "ORDER BY b) <= 3 has the first",
     ),
     "SELECT ROUND(bike, 2) FROM Trips": ("a number is needed, not string", "CAST(… AS DOUBLE)"),
     "SELECT mmsi FROM Ships WHERE sog > 100%": ("the text ends after %", "100 percent is 100 / 100"),

@@ -58,10 +58,8 @@ def limit_of(node: exp.Expr, source: SourceText, bind: BindConstant) -> Limit:
     if limit is None:
         return Limit(None, skipped)
     if limit.expressions:
-        hint = (
-            f"QUALIFY ROW_NUMBER() OVER (PARTITION BY a ORDER BY b) <= {limit.expression.sql()} has so many of each a"
-        )
-        source.refuse("LIMIT … BY", limit, hint)
+        first = f"ROW_NUMBER() OVER (PARTITION BY a ORDER BY b) <= {limit.expression.sql()}"
+        source.refuse("LIMIT … BY", limit, f"QUALIFY {first} has the first rows of each a")
     source.refuse_others(limit, {"expression", "count", "direction", "limit_options"}, "LIMIT")
     options = limit.args.get("limit_options")
     if options is not None and options.args.get("percent"):
