@@ -36,9 +36,16 @@ SHAPES = {
     "elements": "SELECT v, COUNT(*) AS n FROM t LATERAL VIEW EXPLODE(ARRAY(k, h)) e AS v GROUP BY v",
     "parts": "SELECT v, COUNT(*) AS n FROM t "
              "LATERAL VIEW EXPLODE(SLICE(SPLIT(k || '_' || h, '_'), 1, 2)) e AS v GROUP BY v",
+    "exists_nested": "SELECT id FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.k = t.k AND EXISTS "
+                     "(SELECT 1 FROM u w WHERE w.v = u.v % 5 AND w.k > t.h))",
+    "structs": "SELECT v.s.k AS k, v.n FROM (SELECT STRUCT(k, h) AS s, COUNT(*) AS n FROM t GROUP BY STRUCT(k, h)) v",
+    "places_of_all": "SELECT id, RANK() OVER (ORDER BY h, id) AS r, SUM(x) OVER (PARTITION BY k) AS s FROM t",
     "rank_of_groups": "SELECT k, RANK() OVER (PARTITION BY g ORDER BY COUNT(*) DESC) AS r FROM t GROUP BY k, g",
 }  # fmt: skip
-MOST = {"rank_of_groups": ROWS // 10, "lateral": ROWS + GROUPS, "groups_of_outer_values": ROWS + ROWS // 40}
+MOST = {
+    "rank_of_groups": ROWS // 10, "lateral": ROWS + GROUPS, "groups_of_outer_values": ROWS + ROWS // 40,
+    "places_of_all": ROWS, "structs": ROWS + ROWS // 40, "exists_nested": ROWS // 4,
+}  # fmt: skip
 """Of these the partition itself has many rows, or a stream is joined with few keys or with few rows."""
 
 

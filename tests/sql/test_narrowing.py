@@ -7,7 +7,7 @@ import pytest
 from workbench.sql import narrowing
 from workbench.sql.algebra.types import INTEGER, STRING
 from workbench.sql.binder.pipeline import bind
-from workbench.sql.logical import Block, Input, SetQuery
+from workbench.sql.logical import Block, Input, SetQuery, parts_of
 from workbench.sql.narrowing import with_inner_tests
 from workbench.sql.schema import Schema
 
@@ -74,3 +74,14 @@ def test_a_part_that_is_read_in_several_places_is_narrowed_once(monkeypatch: pyt
     monkeypatch.setattr(narrowing, "_tested", lambda *args: [times.append(1), tested(*args)][1])
     narrowed(f"SELECT * FROM ({text}) z WHERE a = 3")
     assert len(times) == 7
+
+
+def test_known_fields_of_a_group_are_known_of_what_the_group_is_made_of() -> None:
+    made = "SELECT STRUCT(a, s) AS w, COUNT(*) AS n FROM t GROUP BY STRUCT(a, s)"
+    assert conditions(narrowed(f"SELECT * FROM ({made}) x WHERE w.a = 3").inputs[0]) == ["a = 3"]
+
+
+def test_partners_are_found_by_what_is_computed_of_them() -> None:
+    texts = "SELECT s, COUNT(*) AS n FROM t GROUP BY s"
+    inside, _ = narrowed(f"SELECT * FROM ({texts}) x JOIN t y ON x.s = UPPER(y.s) WHERE y.b = 5").inputs
+    assert any(isinstance(part, Block) and str(part.where) == "b = 5" for part in parts_of(inside))

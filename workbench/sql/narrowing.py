@@ -32,7 +32,7 @@ from workbench.sql.logical import (
     parts_of,
     rebuilt,
 )
-from workbench.sql.partners import SAME_KINDS, Partners, column_pairs, partners_of
+from workbench.sql.partners import SAME_KINDS, Partners, column_pairs, is_same_where_equal, partners_of
 from workbench.sql.predicates.canonical import canonical
 from workbench.sql.predicates.cnf import (
     FALSE,
@@ -341,17 +341,23 @@ def _over(tests: PredSet, meaning: Mapping[Column, Expression]) -> PredSet:
 
     def is_known(test: ORPred) -> bool:
         read = predicate_columns(test)
-        return bool(read) and read <= meaning.keys() and all(column.type.kind in SAME_KINDS for column in read)
+        return bool(read) and read <= meaning.keys() and all(is_same_where_equal(column.type) for column in read)
 
     known = pred_set(filter(is_known, tests))
     return canonical(map_expressions(map_predicates(known, meaning.__getitem__), _decided)) if known else TRUE
 
 
 def _decided(expression: Expression) -> Expression:
-    """An expression without conditions that are constant: what a branch of a set operator marks its rows with."""
+    """An expression without conditions that are constant: what a branch of a set operator marks its rows with.
+
+    A field of a struct that is made of values is one of them.
+    """
     if not isinstance(expression, Call):
         return expression
     arguments = [*map(_decided, expression.arguments)]
+    match expression.function, arguments:
+        case "field", (Call("struct", values), Constant(int(place))):
+            return values[place]
     if expression.function != "case":
         return replace(expression, arguments=tuple(arguments))
     while len(arguments) > 1 and isinstance(arguments[0], Constant):

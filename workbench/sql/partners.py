@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import permutations
 
 from workbench.sql.algebra.column_names import stored_name
-from workbench.sql.algebra.expressions import Column, Expression
-from workbench.sql.algebra.types import Kind
+from workbench.sql.algebra.expressions import Call, Column, Expression, map_columns, sources
+from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.functions.calls import call
 from workbench.sql.logical import Block, Input, Output, output_columns
 from workbench.sql.predicates.cnf import (
     TRUE,
+    Literal,
     Operator,
     PredSet,
     conjunction,
@@ -28,6 +30,13 @@ from workbench.sql.predicates.null_safe import equal, equal_sides
 
 SAME_KINDS = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.STRING, Kind.DATE, Kind.TIMESTAMP})
 """Kinds of which equal values are the same in every test; 0.0 and -0.0 are equal and not the same."""
+
+
+def is_same_where_equal(type_: DataType) -> bool:
+    """Whether equal values of a type are the same in every test."""
+    if type_.kind is Kind.STRUCT:
+        return all(is_same_where_equal(field) for _, field in type_.fields)
+    return type_.kind in SAME_KINDS
 
 
 @dataclass(frozen=True)
@@ -82,10 +91,15 @@ def partners_of(block: Block, inputs: Sequence[Input], source: int, known: Set[i
         ``None`` where the input is equal to none of them in a column.
     """
     links = [*column_pairs(block.where)]
-    keys = [(own, other, safe) for own, other, safe in links if own.source == source and other.source in known]
+    values = [*links, *((own, other, False) for own, other in _computed_partners(block.where))]
+    keys = [
+        (own, other, safe)
+        for own, other, safe in values
+        if own.source == source and len(sources(other)) == 1 and sources(other) <= known
+    ]
     if not keys:
         return None
-    read = [*dict.fromkeys(other.source for _, other, _ in keys)]
+    read = [*dict.fromkeys(one for _, other, _ in keys for one in sources(other))]
     for one in read:
         read += dict.fromkeys(b.source for a, b, _ in links if a.source == one and b.source in known - {*read})
     tests = pred_set(
@@ -98,7 +112,7 @@ def partners_of(block: Block, inputs: Sequence[Input], source: int, known: Set[i
     def renumbered(column: Column) -> Column:
         return replace(column, source=read.index(column.source))
 
-    outputs = tuple(Output(f"k{n}", renumbered(other)) for n, (_, other, _) in enumerate(keys))
+    outputs = tuple(Output(f"k{n}", map_columns(other, renumbered)) for n, (_, other, _) in enumerate(keys))
     rows = Block(tuple(inputs[one] for one in read), map_predicates(tests, renumbered), outputs, distinct=True)
     return Partners(rows, tuple(replace(own, source=0) for own, _, _ in keys), tuple(safe for *_, safe in keys))
 
@@ -106,15 +120,26 @@ def partners_of(block: Block, inputs: Sequence[Input], source: int, known: Set[i
 def column_pairs(where: PredSet) -> Iterator[tuple[Column, Column, bool]]:
     """Columns that are equal, each pair both ways, and whether NULL is equal to NULL."""
     pairs: list[tuple[Expression, Expression | None, bool]] = [(*sides, True) for sides in equal_sides(where)]
-    pairs += [
-        (x.left, x.right, False) for (x, *more) in (p.literals for p in where) if not more and x.operator is Operator.EQ
-    ]
+    pairs += [(left, right, False) for left, right in _equal_values(where)]
     for left, right, safe in pairs:
-        if (
-            isinstance(left, Column)
-            and isinstance(right, Column)
-            and left.type == right.type
-            and left.type.kind in SAME_KINDS
-        ):
+        if isinstance(left, Column) and isinstance(right, Column) and _can_be_equal(left, right):
             yield left, right, safe
             yield right, left, safe
+
+
+def _computed_partners(where: PredSet) -> Iterator[tuple[Column, Expression]]:
+    """Columns that are equal to what is computed, and that."""
+    for own, other in (pair for both in _equal_values(where) for pair in permutations(both)):
+        if isinstance(own, Column) and isinstance(other, Call) and _can_be_equal(own, other):
+            yield own, other
+
+
+def _equal_values(where: PredSet) -> Iterator[tuple[Expression, Expression]]:
+    for predicate in where:
+        match predicate.literals:
+            case (Literal(left, Operator.EQ, Column() | Call() as right),):
+                yield left, right
+
+
+def _can_be_equal(left: Expression, right: Expression) -> bool:
+    return left.type == right.type and left.type.kind in SAME_KINDS

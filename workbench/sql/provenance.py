@@ -18,6 +18,7 @@ from itertools import accumulate
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import (
     AggregateCall,
+    Call,
     Column,
     Constant,
     Expression,
@@ -139,7 +140,15 @@ def _finds_rows(test: PredSet) -> bool:
 
 
 def _reads_columns(test: PredSet) -> bool:
-    return all(isinstance(x.left, Column) for predicate in test for x in predicate.literals)
+    return all(_is_column(x.left) for predicate in test for x in predicate.literals)
+
+
+def _is_column(expression: Expression) -> bool:
+    """Whether an expression is a column, or a field of one."""
+    match expression:
+        case Call("field", (of, _)):
+            return _is_column(of)
+    return isinstance(expression, Column)
 
 
 def _values_of(test: PredSet) -> int:
@@ -329,7 +338,9 @@ def _level(block: Block, stage: Stage, width: int) -> _Level:
 
 
 def _partitions(block: Block) -> _Level:
-    return _Level.of(*(analyzed.call.over.partition for analyzed in block.analytics))
+    """The partitions of a block's functions with OVER; where one is of all rows, all are meant, whatever they are."""
+    partitions = [analyzed.call.over.partition for analyzed in block.analytics]
+    return _Level.of(*partitions) if all(partitions) else _Level.of(())
 
 
 def _deciding_in_partition(block: Block) -> Analyzed | None:
