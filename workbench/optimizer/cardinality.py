@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from math import prod
+from math import inf, prod
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -31,6 +31,7 @@ from workbench.network.nodes import (
 )
 from workbench.network.sides import side_of
 from workbench.optimizer.distinct_values import computed_distinct, product_of_counts
+from workbench.optimizer.equal_columns import columns_equal_by_joins
 from workbench.optimizer.observed import NOTHING, Observed, grown_together
 from workbench.optimizer.selectivity import DEFAULTS, FLOOR, Statistics, compared_columns, join_rows, selectivity
 from workbench.optimizer.statistics import ColumnStatistics, CombinedValues, Evaluate, StreamStatistics, pairs_of
@@ -39,6 +40,7 @@ from workbench.sql.predicates.cnf import (
     Operator,
     ORPred,
     PredSet,
+    map_predicates,
     pred_set,
     predicate_columns,
     predicate_sources,
@@ -109,6 +111,8 @@ class Estimates:
 
     pair_counts: dict[tuple[Roots, PredSet], float] = field(default_factory=dict, compare=False, repr=False)
     """Rows that statistics say joins have that were asked for: a join of the network serves one query after another."""
+    equal: dict[Read, Mapping[str, Column]] = field(default_factory=dict, compare=False, repr=False)
+    """For columns that are equal in the rows of reads that were asked for the one that stands for all."""
     corrections: dict[tuple[Roots, frozenset[ORPred]], float] = field(default_factory=dict, compare=False, repr=False)
     """How many times the rows that statistics say joins were seen to have, by their roots and keys."""
 
@@ -199,9 +203,39 @@ class Estimates:
         return self.pair_counts[roots, predicates]
 
     def _pairs(self, roots: Roots, predicates: PredSet) -> float:
-        left, right = self._sides(roots, predicates)
+        reads = {side: Read(roots[side], side_of(predicates, side)) for side in SIDES}
+        left, right = (self.rows(reads[side]) for side in SIDES)
         between = pred_set(p for p in predicates if len(predicate_sources(p)) != 1)
-        return join_rows(left, right, between, self.of_inputs(roots))
+        return join_rows(left, right, self.without_equal_columns(reads, between), self.of_inputs(roots))
+
+    def without_equal_columns(self, reads: Mapping[int, Read], predicates: PredSet) -> PredSet:
+        """Predicates between reads in which one of the columns that are equal in a read's rows stands for all.
+
+        It is the one with the fewest values: the others have no more in these rows.
+
+        Args:
+            reads: what is read, by the ``source`` of its columns.
+            predicates: over several of them.
+        """
+        if sum(map(is_key, predicates)) < 2:
+            return predicates
+
+        def instead(column: Column) -> Column:
+            found = self._standing_for_equal(reads[column.source]).get(column.name, column)
+            return Column(found.name, found.type, column.source)
+
+        return map_predicates(predicates, instead)
+
+    def _standing_for_equal(self, read: Read) -> Mapping[str, Column]:
+        """By name of a column that equals others of a read's rows the one with the fewest values among them."""
+        if read not in self.equal:
+
+            def values(column: Column) -> tuple[float, str]:
+                return self._distinct_of_column(read.root, column.name) or inf, column.name
+
+            classes = columns_equal_by_joins(self.nodes, read.root, read.required)
+            self.equal[read] = {c.name: min(equal, key=values) for equal in classes for c in equal}
+        return self.equal[read]
 
     def examined(self, roots: Roots, predicates: PredSet) -> float:
         """Estimated pairs that a join must look at: those whose keys are equal, whatever else is tested of them.

@@ -149,6 +149,7 @@ def _planned(draft: Draft, parts: JoinParts) -> JoinTree:
     waiting = map_predicates(pred_set(parts.waiting), lambda c: parts.over_part(c, firsts[c.source]))
     roots = {first: read.root for first, read in reads.items()}
     draft.columns.check(roots, predicate_columns(waiting))
+    waiting = draft.estimates.without_equal_columns(reads, waiting)
     graph = JoinGraph({first: draft.estimates.rows(read) for first, read in reads.items()}, waiting)
     if not draft.options.join_order:
         return written_order(graph)
