@@ -20,7 +20,8 @@ from workbench.notebook.command_line import MagicError
 from workbench.notebook.commands.add import as_typed
 from workbench.notebook.commands.registry import find_command
 from workbench.notebook.commands.sinks import find_target
-from workbench.sql.algebra.types import DOUBLE, INSTANT, INTEGER, STRING
+from workbench.notebook.named_source import find_source
+from workbench.sql.algebra.types import DOUBLE, INSTANT, INTEGER, STRING, parse_type
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.schema import Schema
 from workbench.streams.live.polled_query import PolledQuery
@@ -88,6 +89,8 @@ WRONG = {
         "an INTERVAL stands in RANGE over a date or a timestamp",
         "ORDER BY one column of times",
     ),
+    "SELECT ms FROM Trips": ("unknown column ms", "there are id, at, bike"),
+    "SELECT TIME_BUCKET_GAPFILL(INTERVAL 1 HOUR, sog) AS h FROM Ships GROUP BY h": ("date or timestamp", "to a date"),
     "SELECT DATE_FORMAT(at, '%Y-%b') FROM Trips": ("the element Y", "write 'yyyy-MMM'"),
 }
 
@@ -253,6 +256,7 @@ def test_a_name_that_is_not_there_is_told_by_all_that_is_read_by_names() -> None
             lambda: session.functions["f"]: "there is no function f\nhint: there are none yet",
             lambda: session.sources["Trades"]: "there is no live source Trades\nhint: there are none yet",
             lambda: session.tables: "a Session has no tables\nhint: did you mean streams?",
+            lambda: session.streams["Trades"].quarantine: "a Stream has no quarantine\nhint: did you mean quarantined?",
             lambda: session.query("ids").results(): "a Query has no results\nhint: did you mean result?",
         }.items():
             with pytest.raises(WorkbenchError) as told:
@@ -273,7 +277,30 @@ def test_a_file_that_is_not_there_is_compared_without_its_ending(
             "loan.parquet": "did you mean loans.parquet?",
             "loans.json": "did you mean loans.parquet?",
             "data/loans.csv": "did you mean loans.csv?",
+            "data/loan.csv": "there is no folder data",
             "data/x.csv": "there is no folder data",
         }.items():
             with pytest.raises(WorkbenchError, match=f"there is no file {typed}\nhint: {re.escape(said)}"):
                 session.add_stream("Loans", typed)
+
+
+def test_an_address_without_its_slashes_is_told() -> None:
+    for typed in ("kafka:/localhost/trades", "kafka:localhost/trades"):
+        with pytest.raises(
+            MagicError, match=r"neither a file nor an address\nhint: did you mean kafka://localhost/trades"
+        ):
+            find_source(typed, {})
+
+
+def test_what_is_true_and_what_is_false_are_both_declared() -> None:
+    with pytest.raises(SqlError, match=r"unknown type boolean ja\nhint: .* boolean yes/no"):
+        parse_type("boolean ja")
+
+
+def test_an_argument_that_a_method_does_not_take_is_told_with_those_that_it_takes() -> None:
+    with Session(InProcess()) as session:
+        with pytest.raises(
+            WorkbenchError, match=r"^run\(\) got an unexpected .* 'ten'\nhint: it is run\(batches=1, "
+        ) as told:
+            session.run(ten=3)
+        assert isinstance(told.value, TypeError)

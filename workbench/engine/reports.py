@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workbench.engine.storage.counted_tests import CountedTest
+from workbench.errors.public_api import tells_names
 from workbench.network.nodes import NodeId
 from workbench.streams.cut import BatchCut
 
@@ -117,6 +118,7 @@ class OperatorReport:
         return self.nodes[0]
 
 
+@tells_names
 @dataclass(frozen=True)
 class BatchReport:
     """One batch.

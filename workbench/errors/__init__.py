@@ -105,6 +105,10 @@ class UnknownAttributeError(InputError, AttributeError):
     """An object of the workbench was asked for a method or property that it has not."""
 
 
+class ArgumentsError(InputError, TypeError):
+    """A method was called with an argument too many, or without one that it needs."""
+
+
 class UnknownNameError(InputError, KeyError):
     """A session has nothing of a name."""
 

@@ -2,8 +2,7 @@
 
 ``@public_api`` on a class wraps all of its public methods and properties, inherited ones too. Arguments are validated
 against the annotations of the signature, so a new method needs nothing more. An exception that is no ``WorkbenchError``
-leaves as an ``UnexpectedError`` with its cause. Only Python's own ``TypeError`` for a wrong number of arguments leaves
-as it is, and what is no ``Exception``, such as an interrupt.
+leaves as an ``UnexpectedError`` with its cause. What is no ``Exception``, such as an interrupt, leaves as it is.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from workbench.errors import (
+    ArgumentsError,
     InputError,
     SessionError,
     UnexpectedError,
@@ -73,6 +73,11 @@ def public_api(cls: C) -> C:
     for name, member in members.items():
         if name == "__init__" or not name.startswith("_"):
             setattr(cls, name, _wrapped_member(member))
+    return tells_names(cls)
+
+
+def tells_names(cls: C) -> C:
+    """The class, which names the nearest where it is asked for a method or property that it has not."""
     cls.__getattr__ = _unknown  # type: ignore[attr-defined]  # mypy knows no attribute that a decorator adds
     return cls
 
@@ -113,13 +118,28 @@ def _wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             bound = signature.bind(*args, **kwargs)
         except TypeError:
-            return function(*args, **kwargs)  # Python's own error says which argument is missing, or one too many
+            raise _wrong_arguments(function, signature, args, kwargs) from None
         with translate_unexpected_errors(getattr(args[0], "path", None) if args else None):
             for parameter, value in bound.arguments.items():
                 check_argument(parameter, value, _annotation(function, parameter))
             return function(*args, **kwargs)
 
     return wrapper
+
+
+def _wrong_arguments(
+    function: Callable[..., Any], signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> ArgumentsError:
+    """The error for arguments that a function does not take, in Python's words, with those that it takes."""
+    taken = (p.replace(annotation=p.empty) for p in signature.parameters.values() if p.name not in ("self", "cls"))
+    hint = f"it is {function.__name__}({', '.join(map(str, taken))})"
+    try:
+        function(*args, **kwargs)
+    except ArgumentsError as error:  # the function is a method that another one was made of
+        return error
+    except TypeError as error:
+        return ArgumentsError(str(error).removeprefix(function.__qualname__.removesuffix(function.__name__)), hint=hint)
+    raise AssertionError(f"{function.__name__} takes what its signature does not")
 
 
 def _check_process(args: Sequence[Any]) -> None:

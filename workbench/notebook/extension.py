@@ -31,6 +31,7 @@ from workbench.notebook.drawing import picture
 from workbench.notebook.idle import IdleGate
 from workbench.notebook.left_sessions import mark, notebook_of, what_is_left
 from workbench.notebook.long_work import following
+from workbench.notebook.plain_warnings import show_plain_warnings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -95,6 +96,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
         notebook = notebook_of(shell.user_ns)
         current_context = NotebookContext(shell.user_ns, partial(make_session, notebook), open_session)
         atexit.register(leave, current_context, notebook)
+        show_plain_warnings()
         for said in (other_project(), what_is_left(notebook)):
             if said:
                 show(said)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from workbench.errors import nearest
 from workbench.notebook.command_line import MagicError
-from workbench.streams.files.nearest_file import nearest_file
 from workbench.streams.live.delta_feed import DELTA_SCHEME
 from workbench.streams.live.sources import is_pattern
+from workbench.streams.readers import nearest_file
+
+_ADDRESS = re.compile(r"([a-z][a-z+]{2,}):/?([^/].*)")
+"""An address that lacks slashes."""
 
 
 def find_source(word: str, variables: Mapping[str, Any]) -> Any:
@@ -30,6 +34,8 @@ def find_source(word: str, variables: Mapping[str, Any]) -> Any:
         return str(path)
     if word in variables:
         return variables[word]
+    if typed := _ADDRESS.fullmatch(word):
+        raise MagicError(f"{word} is neither a file nor an address", hint=f"did you mean {typed[1]}://{typed[2]}?")
     what = f"there is no file {word}" + (" and no variable of this name" if word.isidentifier() else "")
     hint = nearest_file(path) or nearest(word, variables if word.isidentifier() else ())
     raise MagicError(what, hint=hint or f"paths are seen from {Path.cwd()}")

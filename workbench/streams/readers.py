@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pandas.api.types import infer_dtype
 
-from workbench.errors import StreamError, with_article
+from workbench.errors import StreamError, nearest, with_article
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType
 from workbench.streams.addresses.address import check_no_connection_string, shown_address
@@ -28,7 +28,6 @@ from workbench.streams.files.json_records import rows_of, within_depth
 from workbench.streams.files.json_schema import schema_of, texts_seen
 from workbench.streams.files.json_values import JsonRecord, as_texts, has_texts
 from workbench.streams.files.log_lines import LOG_ENDINGS, open_log_lines
-from workbench.streams.files.nearest_file import nearest_file
 from workbench.streams.files.urls import UrlFile, is_url, url_files
 from workbench.streams.log import CHUNK_ROWS
 from workbench.streams.source import Chunk, OpenedSource
@@ -116,6 +115,25 @@ def _open_url(url: str, stack: ExitStack, options: CsvOptions | None, declared: 
         raise StreamError(what, hint="only of Parquet there may be many")
     check_no_options(options, shown_address(url))
     return _open_parquet(files, declared)
+
+
+def nearest_file(path: Path) -> str | None:
+    """A hint that names the file that may be meant by a path at which there is none; ``None`` where none is near.
+
+    Of files that are called alike it is the one with the same ending, or else one that can be read.
+    """
+    if not path.parent.is_dir():
+        return f"did you mean {path.name}?" if Path(path.name).exists() else None
+    by_ending = sorted(path.parent.iterdir(), key=lambda other: (
+        other.suffix == path.suffix, other.name.lower().endswith(DATA_ENDINGS), other.name,
+    ))  # fmt: skip
+    names = {_stem(other): other for other in by_ending}
+    return nearest(_stem(path), names, shown=lambda stem: str(names[stem]))
+
+
+def _stem(path: Path) -> str:
+    """The name of a file without its endings."""
+    return path.name.partition(".")[0] or path.name
 
 
 def _open_path(path: Path, stack: ExitStack, options: CsvOptions | None, declared: Declared) -> OpenedSource:

@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from workbench.errors import StreamError, nearest
+from workbench.errors.public_api import tells_names
 from workbench.optimizer.statistics import SAMPLE_ROWS, StreamStatistics, collect
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType
@@ -31,6 +32,7 @@ MOST_CHUNKS = 20
 """Chunks of the log whose rows statistics are of: a row is read with its whole chunk."""
 
 
+@tells_names
 @dataclass(frozen=True)
 class Stream:
     """A stream or table and the state of its replay; immutable, so a batch that failed can be taken again.

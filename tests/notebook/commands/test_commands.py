@@ -439,7 +439,7 @@ def test_a_problem_that_is_over_is_said_until_it_was_read(run, session):
     session.ends_after = 0
     session.add_stream("Clicks", None, None, None, None)
     assert run("%argus run").texts[-3:-1] == [
-        "no batch was run: nothing new has come to Clicks",
+        "no batch was run: nothing more has come to Clicks",
         "Clicks: until 10:00:00: gone",
     ]
     assert "until 10:00:00: gone" in run("%argus streams").text

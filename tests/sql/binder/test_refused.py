@@ -37,7 +37,7 @@ def test_refused_with_message_and_caret(dialect: str, sql: str, expected: str) -
         ("select a from T where s in ('b', AA)", "if it is a text, write 'AA'"),
         (
             "select a from T where ts > '2013-13-01'",
-            "timestamps are written as 2002-11-20 10:00:00; TO_TIMESTAMP reads other formats",
+            "there is no month 13: dates are year-month-day",
         ),
         (
             "select abs(a) filter (where a > 1) from T",
@@ -45,7 +45,7 @@ def test_refused_with_message_and_caret(dialect: str, sql: str, expected: str) -
         ),
         ("select 1 from T where s = 5", "write '5' in quotes"),
         ("select a from T where d > 20021120", "write DATE '2002-11-20'"),
-        ("select a from T where d > a", "no integer converts to a date; compare columns of one type"),
+        ("select a from T where d > a", "no integer converts to a date"),
         ("select date '2002-13-01' from T", "dates are year-month-day, as in 2002-11-20"),
         ("select a from T sort by a", "write ORDER BY"),
         ("select distinct a from T order by b", "select it as well"),

@@ -302,7 +302,7 @@ def streams(context: NotebookContext, arguments: argparse.Namespace) -> None:
     argument("query", nargs="?", metavar="QUERY", completes="query", help="the query to stress"),
     argument("--full", action="store_true", help="draw every node of a large network"),
     argument("--save", metavar="FILE", help="write it to a file: .svg, .dot for Graphviz, .txt, or .sql: its views"),
-    argument("--dialect", choices=tuple(PORTABLE), default="duckdb", help="of a .sql file (default: duckdb)"),
+    argument("--dialect", choices=tuple(PORTABLE), help="of a .sql file (default: duckdb)"),
     examples=(
         "%argus plan",
         "%argus plan big_transfers",
@@ -314,6 +314,8 @@ def plan(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Draw the query network; with a query, stress what that query is computed by."""
     session = context.session
     network, query = session.network, None if arguments.query is None else session.query(arguments.query).name
+    if arguments.dialect and not str(arguments.save).endswith(".sql"):
+        raise MagicError("--dialect is of a file of SQL", hint=f"--save network.sql --dialect {arguments.dialect}")
     if arguments.save is None:
         show(picture(network, query, arguments.full))
         return
@@ -322,8 +324,9 @@ def plan(context: NotebookContext, arguments: argparse.Namespace) -> None:
     if kind not in (*DRAWN, ".sql"):
         raise MagicError(f"{file} is no drawing that can be written", hint=f"end its name with {', '.join(DRAWN)}")
     if kind == ".sql":
-        text = network.to_sql(arguments.dialect, None if query is None else [query])
-        about = f"as views for {arguments.dialect}" + (f", those of {query}" if query is not None else "")
+        dialect = arguments.dialect or "duckdb"
+        text = network.to_sql(dialect, None if query is None else [query])
+        about = f"as views for {dialect}" + (f", those of {query}" if query is not None else "")
     else:
         text = DRAWN[kind](network, query, arguments.full)
         about = f"with {query} stressed" if query is not None else ""

@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from workbench.errors import StreamError, WorkbenchError
+from workbench.errors.public_api import tells_names
 from workbench.errors.secrets import hide_secrets
 from workbench.session.directory.gate import Gate
 from workbench.session.events import log_problem
@@ -41,6 +42,7 @@ _DAY = 86_400.0
 _UNATTACHED = "it waits for its source, which cannot be stored: session.attach({name!r}, source) goes on with it"
 
 
+@tells_names
 @dataclass(frozen=True)
 class SourceStatus:
     """How a live source is.
@@ -94,9 +96,9 @@ def perhaps_more(sources: Mapping[str, SourceStatus]) -> list[str]:
 
 
 def no_more_rows(sources: Mapping[str, SourceStatus]) -> str:
-    """Why there is no further batch, in words: streams have ended, or nothing new has come to those that are live."""
+    """Why there is no further batch, in words: streams have ended, or nothing more has come to those that are live."""
     live = [name for name, source in sources.items() if not source.ended]
-    return f"nothing new has come to {', '.join(live)}" if live else "the streams have ended"
+    return f"nothing more has come to {', '.join(live)}" if live else "the streams have ended"
 
 
 def begin_live(

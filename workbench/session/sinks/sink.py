@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 from workbench.arrow.stored_values import as_rows, json_text
 from workbench.catalog.codec import decode
 from workbench.errors import SessionError, WorkbenchError
+from workbench.errors.public_api import tells_names
 from workbench.errors.secrets import hide_secrets
 from workbench.errors.surroundings import reason
 from workbench.files.shared import write_small
@@ -65,6 +66,7 @@ class SinkPosition:
         return replace(self, line=delivery.line, batch=delivery.batch, ahead=delivery.number - delivery.batch)
 
 
+@tells_names
 @dataclass(frozen=True)
 class SinkStatus:
     """How a sink is.

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 import pandas as pd
 
+from workbench.errors.public_api import tells_names
 from workbench.explain.text import counted
 
 SPARK, ANEW = "Spark SQL", "the workbench, computed anew from all stored rows"
@@ -26,6 +27,7 @@ class Outcome(StrEnum):
     NOT_VERIFIABLE = "not verifiable"
 
 
+@tells_names
 @dataclass(frozen=True)
 class Verification:
     """What the verification of one answer has found.

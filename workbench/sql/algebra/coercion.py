@@ -322,7 +322,7 @@ def _hint(expression: Expression, type_: DataType) -> str:
         is_code = isinstance(expression.value, int) and len(str(expression.value)) > 3  # as a postcode without its zero
         return f"write '{expression.value}' in quotes" + f", or '0{expression.value}' if the column has that" * is_code
     if type_.kind not in _CASTS[expression.type.kind]:
-        return f"no {expression.type.kind} converts to {with_article(type_.kind)}; compare columns of one type"
+        return f"no {expression.type.kind} converts to {with_article(type_.kind)}"
     return f"convert with CAST(... AS {type_.kind})"
 
 

@@ -335,6 +335,8 @@ def parse_type(text: str) -> DataType:
         return _NAMES[name]
     known = [*_NAMES, *_DECIMAL_NAMES]
     pattern = f"a pattern stands behind its type: date {text}" if re.search("[dM]+[./-][dMyu]", text) else None
+    if text.lower().startswith("boolean "):
+        pattern = "what stands for true and what for false have a slash between them: boolean yes/no"
     hint = pattern or nearest(name, known) or "one of " + ", ".join(k.value for k in PLAIN_KINDS)
     raise SqlError(f"unknown type {text}", hint=hint)
 

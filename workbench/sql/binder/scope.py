@@ -152,7 +152,7 @@ class Scope:
         if self._compared_with_text(column) or text != column.name:
             raise self.source.error(f"unknown column {column.name}", column, f"if it is a text, write '{text}'")
         listed = f"there are {_listed(known)}" if known else _nothing_known(self.source.sql)
-        if meant := similar_key_words(name):
+        if len(name) > 2 and (meant := similar_key_words(name)):
             listed = f"did you mean {meant[0]}? {listed}"
         hint = _of_alias(column) or _of_duration(column.name) or self._near(name, known) or listed
         raise self.source.error(f"unknown column {column.name}", column, hint)
