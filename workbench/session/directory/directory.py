@@ -14,6 +14,7 @@ itself is opened when all was looked at and found whole.
 
 from __future__ import annotations
 
+import atexit
 import errno
 import fcntl
 import os
@@ -109,7 +110,10 @@ class SessionDirectory:
             raise SessionError(f"no session can be kept in {folder}: {why}", hint="give another folder") from problem
         if writing is None:
             raise SessionError(f"there is already a session in {folder}", hint="give another folder")
-        return SessionDirectory(folder, temporary=path is None, _writing=writing)
+        directory = SessionDirectory(folder, temporary=path is None, _writing=writing)
+        _MADE[:] = [(made, process) for made, process in _MADE if not made.closed]
+        _MADE.append((directory, os.getpid()))
+        return directory
 
     @staticmethod
     def existing(
@@ -350,6 +354,21 @@ class SessionDirectory:
         if self._writing is not None:
             self._writing.close()
             self._writing = None
+
+
+_MADE: list[tuple[SessionDirectory, int]] = []
+"""New sessions that are not closed, each with the process that made it: a process has those of its parent, too."""
+
+
+@atexit.register
+def _remove_temporary() -> None:
+    """Remove the temporary folders of sessions that were not closed, as the process ends.
+
+    It is registered as this module is imported, so what a notebook registers is done before: what it keeps stays.
+    """
+    for directory, process in _MADE:
+        if directory.temporary and not directory.closed and process == os.getpid():
+            remove_folder(directory.path)
 
 
 @contextmanager
