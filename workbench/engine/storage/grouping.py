@@ -17,6 +17,9 @@ Positions = npt.NDArray[np.int64]
 
 _MOST = 2**63 - 1
 
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+"""Numbers of 64 bits that are multiplied with it stay different; by 2^64 it is the golden ratio (Knuth 6.4)."""
+
 FEW_VALUES = 2**16
 """Numbers of 16 bits are sorted digit by digit: in a third of the time in which Arrow groups them."""
 
@@ -54,7 +57,7 @@ def _grouped(columns: Sequence[pa.Array], rows: int) -> tuple[Positions, Positio
         if (small := _small_codes(columns)) is not None:
             return _sorted_groups([small])
     names = [str(position) for position in range(len(columns))]
-    table = pa.table([*map(with_equal_bits, columns), pa.array(at)], names=[*names, "row"])
+    table = pa.table([*map(_told_apart, columns), pa.array(at)], names=[*names, "row"])
     lists = table.group_by(names, use_threads=False).aggregate([("row", "list")])["row_list"].combine_chunks()
     return lists.flatten().to_numpy(), np.asarray(lists.offsets)[:-1].astype(np.int64)
 
@@ -215,6 +218,18 @@ def with_equal_bits(column: pa.Array) -> pa.Array:
         return column
     numbers = filled(column, 0.0).to_numpy(zero_copy_only=False) + 0.0
     return pa.array(np.where(np.isnan(numbers), np.nan, numbers), column.type, mask=np.asarray(column.is_null()))
+
+
+def _told_apart(column: pa.Array) -> pa.Array:
+    """A column that has groups where another has them, and numbers that differ in their lowest bits.
+
+    By these Arrow finds a group: of most DOUBLEs, and of multiples of 2^40, they are 0, and each is compared with all.
+    """
+    column = with_equal_bits(column)
+    if not pa.types.is_primitive(column.type) or column.type.bit_width != 64:
+        return column
+    numbers = filled(column.view(pa.int64()), 0).to_numpy().view(np.uint64) * _ODD
+    return pa.array((numbers ^ numbers >> np.uint64(32)).view(np.int64), mask=np.asarray(column.is_null()))
 
 
 def true_rows(found: pa.BooleanArray) -> npt.NDArray[np.bool_]:
