@@ -85,3 +85,9 @@ def test_partners_are_found_by_what_is_computed_of_them() -> None:
     texts = "SELECT s, COUNT(*) AS n FROM t GROUP BY s"
     inside, _ = narrowed(f"SELECT * FROM ({texts}) x JOIN t y ON x.s = UPPER(y.s) WHERE y.b = 5").inputs
     assert any(isinstance(part, Block) and str(part.where) == "b = 5" for part in parts_of(inside))
+
+
+def test_a_known_double_is_known_of_what_it_is_computed_of() -> None:
+    made = "SELECT CAST(b AS DOUBLE) AS v, COUNT(*) AS n FROM t GROUP BY CAST(b AS DOUBLE)"
+    assert conditions(narrowed(f"SELECT * FROM ({made}) x WHERE v = 2.0").inputs[0]) == ["b = 2"]
+    assert conditions(narrowed(f"SELECT * FROM ({made}) x WHERE 1 / v > 3").inputs[0]) == ["true"]

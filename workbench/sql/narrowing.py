@@ -108,14 +108,14 @@ def _narrowed(block: Block, partners: int | None, finder: Finder) -> Block:
 
 def _with_arrays(where: PredSet) -> PredSet:
     """Conditions with what follows for arrays from their elements: those without a known one have no place to find."""
-    known = (test for test in where if all(map(_is_of_same_kind, test.literals)))
+    known = (test for test in where if all(map(_is_of_value, test.literals)))
     found = ([*map(_of_array, test.literals)] for test in known)
     return conjunction(where, *(pred_set([or_pred(chain.from_iterable(own))]) for own in found if all(own)))
 
 
-def _is_of_same_kind(literal: Literal) -> bool:
+def _is_of_value(literal: Literal) -> bool:
     is_known = literal.operator is Operator.EQ and isinstance(literal.right, Constant)
-    return is_known and literal.left.type.kind in SAME_KINDS
+    return is_known and literal.left.type.kind in SAME_KINDS | {Kind.DOUBLE}
 
 
 def _of_array(literal: Literal) -> list[Literal]:
@@ -124,7 +124,9 @@ def _of_array(literal: Literal) -> list[Literal]:
         case Call("element_at", (Call("array", elements), _)), _:
             return [replace(literal, left=element) for element in elements]
         case Call("element_at", (array, _)), Constant() as value if array.type.kind is Kind.ARRAY:
-            return [Literal(call("array_contains", array, value), Operator.HOLDS)]
+            return (
+                [Literal(call("array_contains", array, value), Operator.HOLDS)] if value.type.kind in SAME_KINDS else []
+            )
     return []
 
 
@@ -341,10 +343,19 @@ def _over(tests: PredSet, meaning: Mapping[Column, Expression]) -> PredSet:
 
     def is_known(test: ORPred) -> bool:
         read = predicate_columns(test)
-        return bool(read) and read <= meaning.keys() and all(is_same_where_equal(column.type) for column in read)
+        is_same = _is_of_doubles(test) or all(is_same_where_equal(column.type) for column in read)
+        return bool(read) and read <= meaning.keys() and is_same
 
     known = pred_set(filter(is_known, tests))
     return canonical(map_expressions(map_predicates(known, meaning.__getitem__), _decided)) if known else TRUE
+
+
+def _is_of_doubles(test: ORPred) -> bool:
+    """Whether a test compares columns of DOUBLE with constants: 0.0 and -0.0 pass both, or neither."""
+    return all(
+        isinstance(x.left, Column) and x.left.type.kind is Kind.DOUBLE and not isinstance(x.right, Column | Call)
+        for x in test.literals
+    )
 
 
 def _decided(expression: Expression) -> Expression:

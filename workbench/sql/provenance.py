@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import IntEnum
 from itertools import accumulate
+from math import isfinite
 
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import (
@@ -56,7 +57,7 @@ MOST_LOOKED_UP = 100
 
 _LOOKED_UP = {
     Kind.BOOLEAN: bool, Kind.INTEGER: int, Kind.DECIMAL: Decimal, Kind.STRING: str, Kind.DATE: dt.date,
-    Kind.TIMESTAMP: dt.datetime,
+    Kind.TIMESTAMP: dt.datetime, Kind.DOUBLE: float,
 }  # fmt: skip
 """Kinds of which values are looked for, as Python has them; by others all rows are compared with those that are known.
 A time that Python has not is a text, and a value of a set operator may be of a wider type than its branch."""
@@ -409,6 +410,8 @@ def _among(expression: Expression, values: Sequence[Value] | None) -> PredSet:
     """That a column has one of the known values; true where these are too many, or cannot be looked for."""
     kind = expression.type.kind
     if values is None or any(type(v) not in (_LOOKED_UP.get(kind), type(None)) for v in values):
+        return TRUE
+    if any(isinstance(value, float) and not isfinite(value) for value in values):
         return TRUE
     return pred_set([or_pred(_same(expression, value) for value in values)])
 

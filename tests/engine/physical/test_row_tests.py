@@ -10,15 +10,15 @@ import pyarrow as pa
 import pytest
 
 from workbench.engine.physical.access_paths import AccessPath, access_paths
-from workbench.engine.physical.row_tests import RowTests, residual_tests
+from workbench.engine.physical.row_tests import RowTests, residual_tests, row_tests
 from workbench.engine.physical.stored.values import Computed
 from workbench.network.network import Network
 from workbench.network.nodes import Join
 from workbench.sharing.planner import Planner
-from workbench.sql.algebra.expressions import Call, Column
+from workbench.sql.algebra.expressions import Call, Column, Constant
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, decimal
 from workbench.sql.binder.pipeline import bind
-from workbench.sql.predicates.cnf import TRUE, Operator
+from workbench.sql.predicates.cnf import TRUE, Literal, Operator, or_pred, pred_set
 from workbench.sql.schema import Schema
 
 COLUMNS = (
@@ -161,3 +161,11 @@ def test_alternatives_and_sums_are_tested_without_spark(condition: str, passing:
         pairs = pa.RecordBatch.from_pydict(columns)
         found.append(np.flatnonzero(tests.passes(pairs)).tolist())
     assert passing in found
+
+
+def test_a_list_of_values_is_looked_up_and_not_compared_one_by_one() -> None:
+    length = Call("length", (Column("l_s", STRING),), INTEGER)
+    tests = row_tests(pred_set([or_pred(Literal(length, Operator.EQ, Constant(n, INTEGER)) for n in range(2, 99))]))
+    assert not tests.conditions and not tests.by_spark
+    found = tests.passes(pa.RecordBatch.from_pydict({"l_s": ["a", "bb", "c" * 98, None, "d" * 99]}))
+    assert found.tolist() == [False, True, True, False, False]

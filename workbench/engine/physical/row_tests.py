@@ -38,6 +38,9 @@ from workbench.sql.predicates.cnf import (
     predicate_columns,
 )
 
+MOST_COMPARED = 8
+"""Alternatives that kernels compare one by one."""
+
 
 @dataclass(frozen=True)
 class RowTests:
@@ -89,10 +92,15 @@ def residual_tests(tested: PredSet, paths: Sequence[AccessPath]) -> RowTests:
 def row_tests(tested: PredSet) -> RowTests:
     """What is tested of rows by predicates over their columns."""
     computed = {predicate: _condition(predicate) for predicate in tested}
-    filtered = [p for p, condition in computed.items() if condition is None and _filter([p]) is not None]
+    filtered = [p for p, condition in computed.items() if _is_filtered(p, condition) and _filter([p]) is not None]
     others = pred_set(p for p, condition in computed.items() if condition is None and p not in filtered)
-    conditions = tuple(condition for condition in computed.values() if condition is not None)
+    conditions = tuple(found for p, found in computed.items() if found is not None and p not in filtered)
     return RowTests(conditions, _filter(filtered) if filtered else None, others)
+
+
+def _is_filtered(predicate: ORPred, condition: Computed | None) -> bool:
+    """Whether the filter tests a predicate, if it can: a list of values it looks up, and kernels compare each."""
+    return condition is None or len(predicate.literals) > MOST_COMPARED
 
 
 def _filter(predicates: Iterable[ORPred]) -> GroupedFilter | None:
