@@ -89,6 +89,10 @@ WRONG = {
         "an INTERVAL stands in RANGE over a date or a timestamp",
         "ORDER BY one column of times",
     ),
+    "SELECT GROUP_CONCAT(bike SEPARATOR ',') FROM Trips": ("expected )", "STRING_AGG(bike, ',')"),
+    "SELECT t.id FROM Trips t, Ships s WHERE t.id = s.mmsi(+)": ("(+) is not supported", "LEFT JOIN"),
+    "SELECT RANK() OVER (ORDER BY id) AS r FROM Trips HAVING r < 3": ("HAVING without GROUP BY", "use QUALIFY"),
+    "SELECT MODE(bike, 2) FROM Trips": ("DETERMINISTIC in MODE", "MODE takes one value"),
     "SELECT ms FROM Trips": ("unknown column ms", "there are id, at, bike"),
     "SELECT TIME_BUCKET_GAPFILL(INTERVAL 1 HOUR, sog) AS h FROM Ships GROUP BY h": ("date or timestamp", "to a date"),
     "SELECT DATE_FORMAT(at, '%Y-%b') FROM Trips": ("the element Y", "write 'yyyy-MMM'"),
@@ -257,6 +261,27 @@ def test_a_name_that_is_not_there_is_told_by_all_that_is_read_by_names() -> None
             lambda: session.sources["Trades"]: "there is no live source Trades\nhint: there are none yet",
             lambda: session.tables: "a Session has no tables\nhint: did you mean streams?",
             lambda: session.streams["Trades"].quarantine: "a Stream has no quarantine\nhint: did you mean quarantined?",
+            lambda: session.streams.Trades: (
+                "there is no attribute Trades\nhint: a stream or table stands in brackets: ['Trades']"
+            ),
+            lambda: session.query("ids").plot: "a Query has no plot\nhint: did you mean result?",
+            lambda: Session("kept"): (
+                "spark is 'kept'\nhint: it is a session of Spark; a folder is given by its name, Session(path='fraud')"
+            ),
+            lambda: session.add_sink("ids", "mailto:ann@example.org"): (
+                "there is no sink of the kind mailto:\n"
+                "hint: there are kafka://, postgresql://, http://, delta:FOLDER, a folder (Parquet), and a callable"
+            ),
+            lambda: session.add_stream("R", "lookup+https://x.org/{cur}", columns={"cur": "string"}): (
+                "of= is missing, which says whose keys are asked for\n"
+                "hint: a stream and its column, as in of=trades.currency"
+            ),
+            lambda: session.add_stream("R", "poll+http://127.0.0.1:9/x.json", columns={"id": "integer"}): (
+                "poll+http://127.0.0.1:9/x.json cannot be read: Connection refused\nhint: it is asked again"
+            ),
+            lambda: find_command(
+                "query"
+            ): "%argus has no command query\nhint: %%argus NAME, and the SQL in the lines below",
             lambda: session.query("ids").results(): "a Query has no results\nhint: did you mean result?",
         }.items():
             with pytest.raises(WorkbenchError) as told:

@@ -42,11 +42,14 @@ _CONNECT = "pyspark.sql.connect."
 _NAMES = {"name", "stream"}
 """Parameters that name something of a session."""
 _NEEDED = {
+    "spark": "it is a session of Spark; a folder is given by its name, Session(path='fraud')",
     "dialect": "it is a name, as 'duckdb'; the text has its values in itself: f\"SELECT … WHERE amount > {least}\"",
 }
 """Of parameters by which something else is often given, what they are."""
 _OF_OTHERS = {
     "tables": "streams", "execute": "ask", "sql": "ask", "read_sql": "ask", "stop": "close", "delete": "drop",
+    **dict.fromkeys(("plot", "groupby", "describe", "iloc", "loc", "sort_values", "merge", "shape"), "result"),
+    **dict.fromkeys(("to_csv", "to_parquet"), "save"),
     **dict.fromkeys(("to_pandas", "to_df", "topandas", "df", "collect", "fetchall", "results", "rows"), "result"),
 }  # fmt: skip
 """What other libraries call a method or property."""

@@ -9,6 +9,7 @@ import errno
 import os
 import sqlite3
 from collections.abc import Iterator
+from urllib.error import URLError
 
 from workbench.errors import EnvironmentProblem
 
@@ -71,6 +72,8 @@ def reason(problem: BaseException) -> str:
     match problem:
         case OSError(errno=int(number)) if number in errno.errorcode:
             return os.strerror(number) + (f": {problem.filename}" if problem.filename else "")
+        case URLError(reason=BaseException() as cause):
+            return reason(cause)
     return str(problem)
 
 

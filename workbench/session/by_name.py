@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
-from workbench.errors import UnknownNameError, nearest
+from workbench.errors import UnknownAttributeError, UnknownNameError, nearest
 
 T = TypeVar("T")
 
@@ -37,6 +37,12 @@ class ByName(Mapping[str, T]):
             if known.lower() == folded:
                 return thing
         raise UnknownNameError(f"there is no {self._what} {name}", hint=hint_of(name, "there are", self._things))
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        hint = f"a {self._what} stands in brackets: ['{name}']"
+        raise UnknownAttributeError(f"there is no attribute {name}", hint=hint)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._things)

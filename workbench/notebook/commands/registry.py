@@ -36,7 +36,7 @@ _MEANT = {
     **dict.fromkeys(("list", "show", "ls", "tables"), "%argus queries and %argus streams list what there is"),
     **dict.fromkeys(("delete", "remove", "rm", "unregister"), "%argus drop NAME drops a query, stream or table"),
     **dict.fromkeys(
-        ("register", "create", "select", "with", "sql", "view"), "%%argus NAME, and the SQL in the lines below"
+        ("register", "create", "select", "with", "sql", "view", "query"), "%%argus NAME, and the SQL in the lines below"
     ),
     **dict.fromkeys(("describe", "info", "schema"), "%argus queries lists columns, %argus explain NAME what it shares"),
     **dict.fromkeys(("head", "print", "display", "answer"), "%argus results NAME --limit 5"),
@@ -55,6 +55,8 @@ _MEANT = {
         ("serve", "share", "publish"),
         "%argus snapshot FILE.html is one file for others; argus serve FOLDER, in a terminal, a page",
     ),
+    **dict.fromkeys(("version", "about"), "pip show argus-workbench, in a terminal, says it"),
+    **dict.fromkeys(("restart", "reset", "new"), "%argus close ends the session, and the next command begins another"),
     **dict.fromkeys(("alert", "watch"), "%argus notify NAME CONDITION says which rows come to satisfy it"),
 }
 """The commands to use instead of those of other tools."""

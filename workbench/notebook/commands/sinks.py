@@ -17,7 +17,7 @@ from workbench.notebook.display import errors_table, show, sinks_table, with_as_
 if TYPE_CHECKING:
     from workbench.session.session import Session
 
-ADDRESSES = ("://", "delta:")
+ADDRESSES = ("://", "delta:", "mailto:", "sqlite:", "duckdb:")
 """Parts of addresses by which they differ from folders."""
 
 

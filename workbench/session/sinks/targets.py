@@ -44,7 +44,7 @@ class CallableTarget(Target):
         self._function(batch, frame_of(changes))
 
 
-_ADDRESS = re.compile(r"(\w{2,}):/|(.*?)://")
+_ADDRESS = re.compile(r"(\w{2,}):/|(.*?)://|(mailto|sqlite|duckdb):")
 """An address, also one with a slash too few, or of a kind within another."""
 
 
@@ -93,7 +93,7 @@ def _target_of(given: object) -> Target:
             return DeltaTarget(_folder(given.removeprefix(DELTA)))
         case str() if scheme := _ADDRESS.match(given):
             hint = "there are kafka://, postgresql://, http://, delta:FOLDER, a folder (Parquet), and a callable"
-            raise SessionError(f"there is no sink of the kind {scheme[1] or scheme[2]}://", hint=hint)
+            raise SessionError(f"there is no sink of the kind {scheme[scheme.lastindex or 0]}:", hint=hint)
         case str() | Path() if is_delta_table(given):
             return DeltaTarget(Path(given))
         case str() | Path():

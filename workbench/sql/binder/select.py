@@ -277,7 +277,8 @@ class SelectBinder:
         """The block of a SELECT that is not grouped."""
         having = self._select.args.get("having")
         if having is not None:
-            raise self._source.error("HAVING without GROUP BY or an aggregate", having.this, "use WHERE")
+            meant = "QUALIFY" if self._analytics.calls else "WHERE"
+            raise self._source.error("HAVING without GROUP BY or an aggregate", having.this, f"use {meant}")
         outputs = [(item.name, item.expression) for item in self._outputs]
         return self._block(outputs, None, TRUE, self._analytics.analyzed(), normal_form(self._qualifying[0]))
 

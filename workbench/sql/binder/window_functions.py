@@ -135,6 +135,8 @@ def bind_part(b: ExpressionBinder, node: exp.Dot) -> Expression:
             return part
         if node.expression.name.lower() not in ("start", "end"):
             raise b.source.error(f"a window has no {node.expression.name}", node, "it has start and end")
+    if b.source.sql[b.source.of(node)["position"] or 0 :].partition(")")[0].endswith("(+"):
+        b.source.refuse("(+)", node, "write t LEFT JOIN u ON t.k = u.k, which keeps the rows of t without a partner")
     hint = literal_hint(node.sql(), DATE) or "parts are those of a struct; before a parenthesis IN may be missing"
     b.source.refuse("a part of a value, by a dot", node, hint)
 

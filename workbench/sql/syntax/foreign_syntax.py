@@ -109,6 +109,13 @@ def _compared_case(statement: Sequence[Token], at: int) -> str | None:
     return None
 
 
+def _separator(statement: Sequence[Token], at: int) -> str | None:
+    """``GROUP_CONCAT(s SEPARATOR ',')``."""
+    if _word(statement, at) == "SEPARATOR":
+        return f"it is the second argument: STRING_AGG({statement[at - 1].text}, ',')"
+    return None
+
+
 def _percent(statement: Sequence[Token], at: int) -> str | None:
     """``100%``, before the word over which the parser stumbles, or at the end."""
     for sign in (at - 1, at):
@@ -149,5 +156,5 @@ def _pivot_without_list(statement: Sequence[Token], at: int) -> str | None:
 
 _FORMS: tuple[Callable[[Sequence[Token], int], str | None], ...] = (_pivot_without_list,
     _top, _decimal_comma, _bare_interval, _named_query, _closed_too_often, _arrow, _sign, _between, _bare_pattern,
-    _compared_case, _percent, _next_query, _condition_of_nothing,
+    _compared_case, _separator, _percent, _next_query, _condition_of_nothing,
 )  # fmt: skip

@@ -50,6 +50,7 @@ _HINTS = {
     "symmetric": "write the smaller bound first",
     "into": "a result is read by result(); leave it out",
     "ignore_nulls": "every aggregate skips NULLs; leave it out",
+    "deterministic": "MODE takes one value; of those that are equally frequent it has the smallest",
     "match": "join the stream with itself, once for each event of the pattern",
 }
 _KEY_WORDS = {"hint": ("/*+",), "join_mark": ("(+)",), "limit": ("LIMIT", "FETCH", "TOP"),

@@ -72,9 +72,8 @@ class RemoteLookup:
     ) -> None:
         self.stream, _, self.column = of.partition(".")
         if not (self.stream and self.column):
-            raise StreamError(
-                f"{of or 'nothing'} is no column that has keys", hint="name a stream's, of=trades.currency"
-            )
+            what = f"of={of} is no column of a stream" if of else "of= is missing, which says whose keys are asked for"
+            raise StreamError(what, hint="a stream and its column, as in of=trades.currency")
         seconds = math.inf if ttl is None else short_duration(ttl)
         if not seconds or seconds < 0:
             raise StreamError(f"ttl={ttl} is no length of time", hint="as in ttl=1h")

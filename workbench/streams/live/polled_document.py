@@ -20,7 +20,8 @@ from urllib.error import HTTPError
 
 import pyarrow as pa
 
-from workbench.errors import StreamError, UnexpectedError, WorkbenchError
+from workbench.errors import StreamError, WorkbenchError
+from workbench.errors.surroundings import reason
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.windows.stream_time import short_duration
 from workbench.streams.addresses.address import kept_address
@@ -122,7 +123,7 @@ class DocumentReader(TypedReader):
             except WorkbenchError as problem:
                 asked.problem = problem
             except Exception as problem:  # of a server, or of the way to it
-                why = f"{self._address.text()} cannot be read: {UnexpectedError.of(problem).message}"
+                why = f"{self._address.text()} cannot be read: {reason(problem)}"
                 asked.problem = StreamError(why, hint="it is asked again")
             asked.done.set()
 
