@@ -127,6 +127,7 @@ PARTS: dict[DataType, list[Any]] = {
 EDGES.update({type_: to_texts(pa.array(values, to_shown(type_)), type_).to_pylist() for type_, values in PARTS.items()})
 COLUMNS = {type_: (Column(f"a{at}", type_), Column(f"b{at}", type_)) for at, type_ in enumerate(EDGES)}
 CONSTANTS: dict[str, list[tuple[Any, DataType]]] = {
+    "power": [(exponent, DOUBLE) for exponent in (-1.0, 0.0, 0.5, 1.0, 2.0)],
     "add_seconds": [(n, INTEGER) for n in (0, 1, -3_600, 10**9, 2**62)],
     **{name: [(n, INTEGER) for n in (0, 1, -13, 120_001)] for name in ("add_months", "add_months_to_timestamp")},
     **{name: [(n, INTEGER) for n in (0, 1, 2, 6, 15)] for name in ("round", "round_scaled")},

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from workbench.arrow.types import Mask, filled
 from workbench.engine.physical.stored.decimals import rescaled
 from workbench.engine.physical.stored.kernels.kernel import Kernel, constant_integer, of_kinds
-from workbench.sql.algebra.expressions import Call
+from workbench.sql.algebra.expressions import Call, Constant
 from workbench.sql.algebra.types import INTEGER, Kind
 
 _MOST = 2**63 - 1
@@ -222,6 +222,27 @@ def _sqrt(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
         return pa.array(np.sqrt(_values(arguments[0])), mask=np.asarray(arguments[0].is_null()))
 
 
+_POWERS: dict[object, Callable[[_Doubles], _Doubles]] = {
+    -1.0: lambda base: 1 / base,
+    0.0: np.ones_like,
+    0.5: lambda base: np.where(np.isneginf(base), np.inf, np.sqrt(base + 0.0)),
+    1.0: lambda base: base,
+    2.0: np.square,
+}
+"""By the exponent the powers that Java computes without rounding more than once; others end in digits of its own."""
+
+
+def _power(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    with np.errstate(all="ignore"):
+        found = _POWERS[_exponent(call)](_values(arguments[0]))
+    return pa.array(found, mask=np.asarray(arguments[0].is_null()))
+
+
+def _exponent(call: Call) -> object:
+    exponent = call.arguments[1]
+    return exponent.value if isinstance(exponent, Constant) else None
+
+
 def _within(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     """Integers, NULL beyond the bits of the type."""
     most = 2 ** (call.type.bits - 1)
@@ -247,6 +268,7 @@ NUMBER_KERNELS = {
     "round_scaled": Kernel(
         _round_scaled, lambda call: _is_rounded(call) and call.arguments[0].type.kind is Kind.DOUBLE
     ),
+    "power": Kernel(_power, lambda call: _is_double(call) and _exponent(call) in _POWERS),
     "sqrt": Kernel(_sqrt, _is_double),
     "isnan": Kernel(lambda call, arguments: pc.is_nan(arguments[0].fill_null(0.0)), _is_double),
 }
