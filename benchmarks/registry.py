@@ -15,6 +15,7 @@ from benchmarks.studies.peers import Peers
 from benchmarks.studies.questions import Nexmark, TpcH
 from benchmarks.studies.sharability import Sharability
 from benchmarks.studies.soak import Soaked
+from benchmarks.studies.store import OfStores
 from benchmarks.studies.views import ManyViews
 from benchmarks.studies.workers import Workers
 from workbench.experiments.studies.speed import Speed
@@ -24,7 +25,7 @@ BENCHMARKS: Mapping[str, type[Study]] = {
     study.name: study
     for study in (
         *(Speed, AnalystsDay, TpcH, Nexmark, ManyViews, Peers, LiveRates, CorrectedStreams),
-        *(Overhead, Workers, Soaked, OrderOfRegistration, Register, Cost, Arrival, Sharability),
+        *(Overhead, Workers, OfStores, Soaked, OrderOfRegistration, Register, Cost, Arrival, Sharability),
     )
 }
 """All benchmarks, in the order of the command line's help. ``speed`` is the experiment of that name, too."""
