@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-VERSION = 26
+VERSION = 27
 """Goes up when a table changes, the canonical form that ids come from, or what stored states must have.
 
 From 2 on a catalog has all of a session.
@@ -221,6 +221,8 @@ CREATE TABLE segments (
 CREATE TABLE retained (tree TEXT PRIMARY KEY, bounds TEXT NOT NULL) WITHOUT ROWID;
 -- Trees that later batches have passed over, since only suspended queries read them: the batch that their rows are of.
 CREATE TABLE standing (tree TEXT PRIMARY KEY, batch INTEGER NOT NULL) WITHOUT ROWID;
+-- The event-time vector after the history, batch 0, and after each batch.
+CREATE TABLE event_times (batch INTEGER PRIMARY KEY, vector TEXT NOT NULL);
 """
 
 DERIVED = """
@@ -353,6 +355,8 @@ MIGRATIONS = {
     + re.findall(r"CREATE TABLE segments .*?WITHOUT ROWID;", _MANIFEST, re.DOTALL)[0]
     + " INSERT INTO segments (owner, part, run, position, file, rows, bytes, checksum)"
     " SELECT owner, part, run, position, file, rows, bytes, checksum FROM older_segments; DROP TABLE older_segments;",
+    # Event times are stored; without them they are computed of all rows.
+    26: "CREATE TABLE IF NOT EXISTS event_times (batch INTEGER PRIMARY KEY, vector TEXT NOT NULL);",
 }
 """SQL that makes a catalog of an older version one of the next; one of any other version is refused.
 

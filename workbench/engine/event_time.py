@@ -33,6 +33,10 @@ LARGEST = int((dt.datetime.max - _EPOCH).total_seconds()) // 2
 """Numbers beyond it are no seconds from then."""
 
 
+EventTimeVectors = tuple[tuple[int, EventTimeVector], ...]
+"""The vectors after the history, which is batch 0, and after batches, each with its batch."""
+
+
 @dataclass(frozen=True)
 class Brought:
     """What rows of a stream that arrive tell the clock: how many they are, and the largest values of columns."""
@@ -64,8 +68,22 @@ class EventTimeClock:
     """
 
     times: Mapping[str, str] = field(default_factory=dict)
-    vectors: tuple[tuple[int, EventTimeVector], ...] = ((0, {}),)
+    vectors: EventTimeVectors = ((0, {}),)
     ordered: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @staticmethod
+    def of(
+        times: Mapping[str, str | None], ordered: Mapping[str, Sequence[str]], vectors: EventTimeVectors
+    ) -> EventTimeClock:
+        """A clock.
+
+        Args:
+            times: the column with event times of every stream, if it has one.
+            ordered: the columns of streams whose largest values are known, too.
+            vectors: see the attributes.
+        """
+        known = {name.lower(): stored_name(time) for name, time in times.items() if time is not None}
+        return EventTimeClock(known, vectors, {name.lower(): columns for name, columns in ordered.items() if columns})
 
     @property
     def now(self) -> EventTimeVector:
@@ -160,11 +178,10 @@ def recover_clock(
         batches: all batches that were run.
         ordered: the columns of streams whose largest values are known, too.
     """
-    known = {name.lower(): stored_name(time) for name, time in times.items() if time is not None}
-    largest = {name.lower(): columns for name, columns in ordered.items() if columns}
+    clock = EventTimeClock.of(times, ordered, ())
     brought: dict[int, list[tuple[str, Value, int, Mapping[str, Value]]]] = {}
     for name, relation in arrived.items():
-        time, columns = known.get(name.lower()), largest.get(name.lower(), ())
+        time, columns = clock.times.get(name.lower()), clock.ordered.get(name.lower(), ())
         for segment in relation.segments:
             for batch, totals in _by_batch(segment, [*([] if time is None else [time]), *columns]):
                 of_columns = {largest_key(name, column): totals[f"{column}_max"] for column in columns}
@@ -178,7 +195,7 @@ def recover_clock(
             for key, value in reached.items():
                 _reach(vector, key, value)
         vectors.append((batch, dict(vector)))
-    return EventTimeClock(known, tuple(vectors), largest)
+    return replace(clock, vectors=tuple(vectors))
 
 
 def _by_batch(segment: Segment, columns: Sequence[str]) -> Iterator[tuple[int, Mapping[str, Any]]]:

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from workbench.catalog.codec import decode, encode
 from workbench.catalog.database import Database
+from workbench.engine.event_time import EventTimeVectors
 from workbench.engine.physical.plans import TreePlan
 from workbench.engine.spark.jobs import JobRunner
 from workbench.engine.state import EngineState, empty_stream, empty_tree
@@ -23,8 +24,9 @@ from workbench.engine.storage.relation import Delta, Relation
 from workbench.engine.storage.retention import RetentionBound
 from workbench.engine.storage.segments import Run, Segment, open_segment
 from workbench.engine.tree import Tree
-from workbench.files.inside import path_inside
+from workbench.files.inside import name_inside, path_inside
 from workbench.network.nodes import Columns, NodeId
+from workbench.sql.windows.stream_time import EventTimeVector
 
 T = TypeVar("T")
 
@@ -68,6 +70,8 @@ class Manifest:
         for name, tree in after.trees.items():
             if before.trees.get(name) is not tree:
                 self._write_tree(name, before.trees.get(name), tree)
+        if before.clock is not after.clock:
+            self._write_vectors(before.clock.vectors, after.clock.vectors)
 
     def bits(self) -> dict[str, dict[NodeId, int]]:
         """The bit of every node in the lineage of its tree, by the names of the trees."""
@@ -76,13 +80,19 @@ class Manifest:
             bits.setdefault(tree, {})[node] = bit
         return bits
 
+    def vectors(self) -> EventTimeVectors:
+        """The event-time vectors; none where an older version wrote the catalog."""
+        rows = self._database.rows("SELECT batch, vector FROM event_times ORDER BY batch")
+        return tuple((batch, decode(vector, EventTimeVector)) for batch, vector in rows)
+
     def segments(self) -> Iterator[StoredSegment]:
         """All segments, in the order in which their rows are read."""
+        directory = str(self._directory)
         for owner, part, run, file, rows, size, checksum, buckets, hashing in self._database.rows(
             "SELECT owner, part, run, file, rows, bytes, checksum, buckets, hashing FROM segments "
             "ORDER BY owner, part, run, position"
         ):
-            path = str(path_inside(self._directory, file))
+            path = name_inside(directory, file)
             by, hashed = divmod(hashing, 1 << 32)
             known = (buckets, by) if hashed == bucket_hashing() else ()
             yield StoredSegment(owner, part, run, Segment(path, rows, checksum, size, *known))
@@ -133,6 +143,14 @@ class Manifest:
             of_part = runs.setdefault((stored.owner, stored.part), {})
             of_part[stored.run] = (*of_part.get(stored.run, ()), stored.segment)
         return runs
+
+    def _write_vectors(self, old: EventTimeVectors, new: EventTimeVectors) -> None:
+        ((last,),) = self._database.rows("SELECT MAX(batch) FROM event_times")
+        same = _same_beginning(old, new)
+        if last is None or (same and last < new[same - 1][0]):  # the catalog is as an older version wrote it
+            same = 0
+        self._database.run("DELETE FROM event_times WHERE batch > ?", [new[same - 1][0] if same else -1])
+        self._database.insert("event_times", ((batch, encode(vector, EventTimeVector)) for batch, vector in new[same:]))
 
     def _write_tree(self, name: str, old: Tree | None, tree: Tree) -> None:
         if old is None or old.plan.bits != tree.plan.bits:

@@ -22,10 +22,19 @@ def path_inside(folder: Path, name: str) -> Path:
         ...
         ValueError: '../../x' leads out of s/state
     """
-    path = Path(name)
-    if not name or path.is_absolute() or ".." in path.parts or "\0" in name:
+    return Path(name_inside(str(folder), name))
+
+
+def name_inside(folder: str, name: str) -> str:
+    """``path_inside`` as a text, which takes a tenth of the time.
+
+    Example:
+        >>> name_inside("s/state", "S1/0.arrow")
+        's/state/S1/0.arrow'
+    """
+    if not name or name.startswith("/") or ".." in name.split("/") or "\0" in name:
         raise ValueError(f"{name!r} leads out of {folder}")
-    return folder / path
+    return f"{folder}/{name}"
 
 
 def what_leads_out(paths: Iterable[Path]) -> str:

@@ -179,11 +179,11 @@ class FolderStore:
         """The files of a folder and of those in it, but for unfinished ones."""
         for above, _, names in os.walk(self.folder / below):
             for name in names:
-                path = Path(above, name)
+                path = f"{above}/{name}"
                 with suppress(FileNotFoundError):
                     if not name.startswith("."):
-                        status = path.stat()
-                        yield Stored(path.relative_to(self.folder).as_posix(), status.st_size, status.st_mtime)
+                        status = os.stat(path)
+                        yield Stored(path.removeprefix(f"{self.folder}/"), status.st_size, status.st_mtime)
 
     def remove(self, names: Iterable[str]) -> None:
         """Remove files."""

@@ -32,6 +32,7 @@ def test_a_file_of_an_older_version_is_brought_to_the_present_one(tmp_path: Path
     connection.execute("ALTER TABLE registrations DROP COLUMN id")
     connection.execute("DROP TABLE retained")
     connection.execute("DROP TABLE source_constraints")
+    connection.execute("DROP TABLE event_times")
     connection.execute("ALTER TABLE streams DROP COLUMN checksum")
     for column in ("span", "shed", "gaps", "added", "widened", "constraints"):
         connection.execute(f"ALTER TABLE streams DROP COLUMN {column}")
@@ -92,6 +93,7 @@ def test_what_was_stored_by_a_later_version_comes_back(tmp_path: Path, version: 
         if last >= version:
             connection.execute(f"ALTER TABLE {relation} DROP COLUMN {column}")
     connection.execute("DROP TABLE source_constraints")
+    connection.execute("DROP TABLE event_times")
     connection.execute(f"PRAGMA user_version = {version}")
     connection.commit()
     connection.close()

@@ -5,7 +5,7 @@ A query answers as long as the rows of its own tree are whole, and the functions
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from workbench.catalog.catalog import Catalog
 from workbench.engine.engine import Engine
-from workbench.engine.event_time import recover_clock
+from workbench.engine.event_time import EventTimeClock, recover_clock
 from workbench.engine.manifest import ARRIVED, StoredSegment
 from workbench.engine.spark.user_functions.functions import UserFunctions
 from workbench.engine.state import EngineState
@@ -211,7 +211,7 @@ def restored_state(
 
 def _engine_state(
     directory: SessionDirectory, stored: StoredSession, engine: Engine, network: Network,
-    streams: Mapping[str, Stream], damage: Damage, batches: Iterable[int],
+    streams: Mapping[str, Stream], damage: Damage, batches: Sequence[int],
 ) -> EngineState:  # fmt: skip
     plans = engine.plans(network, stored.manifest.bits())
     whole = {name: plan for name, plan in plans.items() if damage.trees.keys().isdisjoint(plan.roots)}
@@ -220,7 +220,10 @@ def _engine_state(
     arrived = stored.manifest.arrived(engine.jobs, directory.state, columns)
     times = {name: streams[name].time for name in arrived}
     ordered = {name: streams[name].ordered for name in arrived}
-    return EngineState(trees, arrived, recover_clock(arrived, times, batches, ordered))
+    vectors = stored.manifest.vectors()
+    if damage.arrived or [batch for batch, _ in vectors] != [0, *batches]:
+        return EngineState(trees, arrived, recover_clock(arrived, times, batches, ordered))
+    return EngineState(trees, arrived, EventTimeClock.of(times, ordered, vectors))
 
 
 def _stream(directory: SessionDirectory, stored: StoredStream) -> Stream:
