@@ -79,6 +79,7 @@ MEET = [
     ("F.a BETWEEN r.a AND r.a + 2", "r.a <= F.a AND F.a - 2 <= r.a"),
     ("DATEDIFF(F.d, r.d) < 3", "r.d + 3 > F.d"),
     ("ABS(F.a + F.b) = 1", "1 = ABS(F.b + F.a)"),
+    ("ABS(F.a - r.a) IN (1, 2)", "F.a = r.a + 1 OR r.a = F.a + 1 OR F.a - r.a IN (2, -2)"),
     ("F.a IN (1, 2)", "F.a * 2 IN (4, 2)"),
     ("NOT F.a + 1 > 2", "F.a <= 1"),
     ("F.a = 1 OR 1 = 2", "F.a - 1 = 0"),

@@ -91,9 +91,10 @@ def without_overflow(predicates: PredSet) -> PredSet:
 
 def _clauses(predicate: ORPred, conjuncts: Callable[[Literal], tuple[Literal, ...]]) -> Iterator[tuple[Literal, ...]]:
     """The disjunctions that hold together where one of literals that stand for several each holds."""
-    parts = [conjuncts(x) for x in predicate.literals]
+    literals = [either for x in predicate.literals for either in _either(x)]
+    parts = [conjuncts(x) for x in literals]
     if math.prod(map(len, parts)) > MOST_CLAUSES:
-        parts = [found if len(found) == 1 else (x,) for x, found in zip(predicate.literals, parts, strict=True)]
+        parts = [found if len(found) == 1 else (x,) for x, found in zip(literals, parts, strict=True)]
     return product(*parts)
 
 
@@ -280,6 +281,18 @@ def _widened(literal: Literal) -> tuple[Literal, ...]:
                 return solved
     left, right = widened_sides(left, right)
     return (orient(Literal(left, literal.operator, right)),)
+
+
+def _either(literal: Literal) -> tuple[Literal, ...]:
+    """A size that is a constant, as either of two values, each of which can be the key of a join."""
+    match literal if literal.right is None else orient(literal):
+        case Literal(Call("abs", (inner,)), Operator.EQ, Constant(int() | Decimal() as size) as right) if (
+            inner.type.exact and size > 0
+        ):
+            negative = fold(Call("neg", (right,), right.type))
+            if negative is not None:
+                return Literal(inner, Operator.EQ, right), Literal(inner, Operator.EQ, negative)
+    return (literal,)
 
 
 def _within(literal: Literal) -> tuple[Literal, ...]:
