@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import uuid
 
 import pytest
 
@@ -27,6 +28,19 @@ def test_a_worker_reads_what_travels_with_its_job() -> None:
             assert of_worker.read(1, 2) == TaskInput(batch, inputs, (extent,), 1, 2)
             assert tests_of_worker.read().learnt == {"rows": batch} and job_token() == token
     assert job_token() == ""
+
+
+def test_segments_that_several_operators_read_travel_once() -> None:
+    many = tuple(Segment(f"state/packs/{uuid.uuid4().hex}.arrow", n, n, n) for n in range(2_000))
+    inputs = [JobInput(f"G{at}/now") for at in range(6)]
+    for at, each in enumerate(inputs):
+        each.set(1, [InputRows(many[at:], many), InputRows()])
+    of_worker = pickle.loads(pickle.dumps(inputs))
+    text, _ = inputs_of_job(inputs)
+    assert len(text) < 60 * len(many)
+    with inputs_here(text):
+        for at, each in enumerate(of_worker):
+            assert each.read().inputs == (InputRows(many[at:], many), InputRows())
 
 
 def test_a_worker_reads_no_input_that_is_not_its_jobs() -> None:

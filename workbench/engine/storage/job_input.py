@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import json
 import uuid
+import zlib
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import chain
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.spark.arrow_tasks import ArrowBatches, run_tasks
 from workbench.engine.spark.job_properties import input_text
-from workbench.engine.storage.segments import Run, segment_fields, segments_of
+from workbench.engine.storage.segments import Run, Segment, segment_fields, segments_of
 from workbench.errors import EngineError
 from workbench.files.cache import CHECKSUMS
 from workbench.limits import LIMITS, Limits
@@ -28,6 +29,8 @@ from workbench.sql.windows.bounds import Interval
 
 _INPUTS_KNOWN = 4
 """Inputs of jobs that a worker keeps as they were read: a task asks for its own several times."""
+_LONG_TEXT, _COMPRESSED = 8_192, "z"
+"""Characters of an input that are sent as they are, and how another one begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +103,17 @@ class JobInput:
         """Set the input of the next job."""
         self._kept = replace(told, limits=self.limits)
 
-    @property
-    def content(self) -> dict[str, Any] | None:
-        """What was set last, in terms of JSON; ``None`` where nothing was."""
+    def content(self, place: Callable[[Segment], int]) -> dict[str, Any] | None:
+        """What was set last, in terms of JSON; ``None`` where nothing was.
+
+        Args:
+            place: of a segment among those that the job names.
+        """
         if (kept := self._kept) is None:
             return None
         return {
             "batch": kept.batch,
-            "inputs": [[[*map(segment_fields, run)] for run in (rows.change, rows.before)] for rows in kept.inputs],
+            "inputs": [[[*map(place, run)] for run in (rows.change, rows.before)] for rows in kept.inputs],
             "extents": [{name: [i.low, i.high] for name, i in extent.items()} for extent in kept.extents],
             "learnt": kept.learnt,
             "given": kept.given,
@@ -117,8 +123,9 @@ class JobInput:
         """The input, for one of the job's tasks."""
         if self._kept is not None:
             return self._kept if tasks == 1 else replace(self._kept, task=task, tasks=tasks)
-        content = _of_job(input_text())["inputs"][self.name]
-        inputs = tuple(InputRows(*map(segments_of, runs)) for runs in content["inputs"])
+        job = _of_job(input_text())
+        content, segment = job["inputs"][self.name], job["segments"].__getitem__
+        inputs = tuple(InputRows(*(tuple(map(segment, run)) for run in runs)) for runs in content["inputs"])
         extents = tuple({name: Interval(*ends) for name, ends in e.items()} for e in content["extents"])
         told = content["learnt"], content["given"]
         return TaskInput(content["batch"], inputs, extents, task, tasks, self.limits, *told)
@@ -129,9 +136,17 @@ class JobInput:
 
 
 def inputs_of_job(inputs: Iterable[JobInput]) -> tuple[str, str]:
-    """What travels with a job that reads some inputs, and the token that each of its tasks gives back."""
-    token = uuid.uuid4().hex
-    return json.dumps({"token": token, "inputs": {each.name: each.content for each in inputs}}), token
+    """What travels with a job that reads some inputs, and the token that each of its tasks gives back.
+
+    A segment is named once, however many operators read it. Spark sends the text with each task, so a long one is
+    compressed.
+    """
+    token, places = uuid.uuid4().hex, dict[Segment, int]()
+    contents = {each.name: each.content(lambda segment: places.setdefault(segment, len(places))) for each in inputs}
+    text = json.dumps({"token": token, "segments": [*map(segment_fields, places)], "inputs": contents})
+    if len(text) > _LONG_TEXT:
+        text = _COMPRESSED + b64encode(zlib.compress(text.encode(), level=1)).decode()
+    return text, token
 
 
 def job_token() -> str:
@@ -158,8 +173,10 @@ def checked_token(answered: str, token: str, name: str) -> None:
 
 @lru_cache(maxsize=_INPUTS_KNOWN)
 def _of_job(text: str) -> Any:
+    if text.startswith(_COMPRESSED):
+        text = zlib.decompress(b64decode(text.removeprefix(_COMPRESSED))).decode()
     content = json.loads(text)
-    for each in content["inputs"].values():
-        for path, _, checksum, *_ in chain.from_iterable(chain.from_iterable(each["inputs"]) if each else ()):
-            CHECKSUMS.tell(path, checksum)
+    content["segments"] = segments_of(content["segments"])
+    for segment in content["segments"]:
+        CHECKSUMS.tell(segment.path, segment.checksum)
     return content
