@@ -93,6 +93,18 @@ WRONG = {
     "SELECT t.id FROM Trips t, Ships s WHERE t.id = s.mmsi(+)": ("(+) is not supported", "LEFT JOIN"),
     "SELECT RANK() OVER (ORDER BY id) AS r FROM Trips HAVING r < 3": ("HAVING without GROUP BY", "use QUALIFY"),
     "SELECT MODE(bike, 2) FROM Trips": ("DETERMINISTIC in MODE", "MODE takes one value"),
+    "SELECT bike, COUNT FROM Trips GROUP BY bike": ("unknown column COUNT", "also around one argument: COUNT("),
+    "SELECT bike, SUM id FROM Trips GROUP BY bike": ("unknown column SUM", "SUM(…)"),
+    "SELECT id FROM Trips WHERE ROW_NUMBER = 1": ("unknown column ROW_NUMBER", "ROW_NUMBER(…)"),
+    "SELECT km FROM Trips": ("unknown column km", "did you mean start.km?"),
+    "SELECT id FROM Trips WHERE 3 < id < 5": ("boolean cannot be compared", "write 3 < a AND a < 5"),
+    "SELECT id FROM Trips WHERE id IS 3": ("this IS test is not supported", "for a value write ="),
+    "SELECT at + '1 day' FROM Trips": ("needs numbers", "write INTERVAL '1' DAY"),
+    "# trips\nSELECT id FROM Trips": ("unexpected #", "a comment begins with --"),
+    "SELECT id FROM Trips WHERE bike CONTAINS 'a'": ("unexpected CONTAINS", "write CONTAINS(bike, 'a')"),
+    "SELECT id FROM Trips WHERE bike STARTS WITH 'a'": ("unexpected STARTS", "write STARTSWITH(bike, 'a')"),
+    "SELECT id FROM Trips WHERE bike LIKE %a%": ("the text ends after %", "LIKE '%a%'"),
+    "SELECT t.id FROM Trips t JOIN Ships s t.id = s.mmsi": ("unexpected t", "is ON missing before t?"),
     "SELECT ms FROM Trips": ("unknown column ms", "there are id, at, bike"),
     "SELECT TIME_BUCKET_GAPFILL(INTERVAL 1 HOUR, sog) AS h FROM Ships GROUP BY h": ("date or timestamp", "to a date"),
     "SELECT DATE_FORMAT(at, '%Y-%b') FROM Trips": ("the element Y", "write 'yyyy-MMM'"),
@@ -329,3 +341,11 @@ def test_an_argument_that_a_method_does_not_take_is_told_with_those_that_it_take
         ) as told:
             session.run(ten=3)
         assert isinstance(told.value, TypeError)
+
+
+def test_a_unit_that_becomes_a_name_is_told() -> None:
+    with pytest.warns(SqlWarning, match=r"HOUR is taken for the name(.|\n)*INTERVAL '1' HOUR"):
+        bind("SELECT CAST(at AS TIMESTAMP_NTZ) - 1 HOUR FROM Trips", "spark", SCHEMA)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bind("SELECT CAST(at AS TIMESTAMP_NTZ) - 1 AS HOUR, id + 1 AS days, id hours FROM Trips", "spark", SCHEMA)

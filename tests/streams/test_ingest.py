@@ -364,7 +364,7 @@ def test_a_missing_file_is_named_with_the_nearest_one(tmp_path: Path) -> None:
     pq.write_table(numbered(1), tmp_path / "fed.parquet")
     with pytest.raises(StreamError, match="no file") as raised:
         ingest("x", tmp_path / "fd.parquet", tmp_path / "log")
-    assert raised.value.hint == "did you mean fed.parquet?"
+    assert raised.value.hint == f"did you mean {tmp_path / 'fed.parquet'}?"
     with pytest.raises(StreamError, match="no file"):
         ingest("x", tmp_path / "nowhere" / "fed.parquet", tmp_path / "log")
 

@@ -215,7 +215,7 @@ class Parser(argparse.ArgumentParser):
         listed = ", ".join(options.values()) if word.startswith("-") and 0 < len(options) <= _FEW_OPTIONS else ""
         several = (
             ""
-            if not before or word.startswith("-") or self._name.startswith("%") or (before + word).isdecimal()
+            if not before or word.startswith("-") or self._name.startswith("%") or before.isdecimal()
             else f'if "{before} {word}" is one value, it stands in quotes; {self._help}'
         )
         self.error(f"{word} is not understood", near or (listed and f"it has {listed}; {self._help}") or several)

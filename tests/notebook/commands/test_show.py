@@ -239,3 +239,17 @@ def test_why_shows_the_rows_that_an_answer_is_computed_from(run, shell):
     assert "fed, what batch 3 brought of them: 1 row" in run("%argus why q1 --batch 3").text
     for line in ("q1 tranid < 2", "q1 WHERE tranid < 2", 'q1 "where tranid < 2"', "q1 --batch 3 where tranid < 2"):
         assert "1 row of q1 is computed from" in run(f"%argus why {line}").text
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("results big where amount > 3", "there is no query where\nhint: it is an option, --where"),
+        ("results big limit 3", "there is no query limit\nhint: it is an option, --limit"),
+        ("snapshot big", "big is a query, and the name of the file comes first\nhint: %argus snapshot big.html big"),
+        ("plan --dialect postgres", "--dialect is of a file of SQL\nhint: --save network.sql --dialect postgres"),
+    ],
+)
+def test_what_is_typed_in_the_wrong_place_is_told(session, run, line, said):
+    session.register("SELECT big", "big", "spark")
+    assert said in str(run(f"%argus {line}").error)

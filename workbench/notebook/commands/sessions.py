@@ -97,6 +97,9 @@ def snapshot(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """
     from workbench.notebook.snapshot import snapshot_page  # widgets take a second to import
 
+    if arguments.file in context.session.queries:
+        hint = f"%argus snapshot {arguments.file}.html {arguments.file}"
+        raise MagicError(f"{arguments.file} is a query, and the name of the file comes first", hint=hint)
     if (ending := Path(arguments.file).suffix.lower()) not in ("", ".html", ".htm"):
         raise MagicError(
             f"a snapshot is a page of HTML, and no {ending[1:]}", hint="call it snapshot.html; a browser prints it"

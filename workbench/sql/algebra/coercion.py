@@ -264,6 +264,8 @@ def _clash(left: Expression, right: Expression) -> TypeClash:
     if left.type.temporal and isinstance(right, Constant) and isinstance(right.value, str):
         return TypeClash(f"'{right.value}' is not {with_article(str(left.type))}", right, hint=_hint(right, left.type))
     message = f"type clash: {left.type} cannot be compared with {right.type}"
+    if isinstance(left, Call) and left.function in _COMPARISONS and right.type.numeric:
+        return TypeClash(message, right, hint="a comparison has two sides: write 3 < a AND a < 5")
     for text, time in ((left, right), (right, left)):
         if text.type.kind is Kind.STRING and time.type.temporal:  # as texts they would be in another order
             kind = time.type.kind
@@ -272,6 +274,7 @@ def _clash(left: Expression, right: Expression) -> TypeClash:
     return TypeClash(message, right, hint=_hint(right, left.type))
 
 
+_COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
 _WRITTEN = {
     Kind.INTERVAL: "write INTERVAL '5' MINUTE",
     Kind.MONTHS: "write INTERVAL '5' MONTH",

@@ -8,6 +8,7 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from workbench.sql.binder.scope import Scope
+from workbench.sql.syntax.foreign_syntax import TIME_UNITS
 from workbench.sql.syntax.misspelled import similar_key_words
 from workbench.sql.syntax.source_text import SourceText
 
@@ -27,6 +28,7 @@ def warn_of_slips(select: exp.Select, scope: Scope, source: SourceText) -> None:
     for item in select.expressions:
         if isinstance(item, exp.Alias):
             _warn_of_comma(item, columns, source)
+            _warn_of_unit(item, source)
     for joined in (select.args.get("from_"), *(select.args.get("joins") or ())):
         if joined is not None:
             _warn_of_join(joined.this, source)
@@ -46,9 +48,24 @@ def _warn_of_comma(item: exp.Alias, columns: Collection[str], source: SourceText
     alias, column = item.args["alias"], item.this
     if not isinstance(column, exp.Column) or alias.name.lower() not in {*columns} - {column.name.lower()}:
         return
-    if "start" in alias.meta and source.sql[: alias.meta["start"]].split()[-1].upper() != "AS":
+    if _lacks_as(alias, source):
         message = f"{column.name} is shown under the name {alias.name}, which is a column, too"
         source.warn(message, alias, f"is a comma missing? else write {column.name} AS {alias.name}")
+
+
+def _warn_of_unit(item: exp.Alias, source: SourceText) -> None:
+    """``SELECT at - 1 HOUR`` is a day earlier, and called HOUR."""
+    alias, last = item.args["alias"], item.this.args.get("expression")
+    unit = alias.name.upper().removesuffix("S")
+    of_number = isinstance(last, exp.Literal) and isinstance(item.this, (exp.Add, exp.Sub))
+    if unit in TIME_UNITS and of_number and _lacks_as(alias, source):
+        message = f"{alias.name} is taken for the name of the column"
+        source.warn(message, alias, f"a length of time is written INTERVAL '{last.name}' {unit}")
+
+
+def _lacks_as(alias: exp.Expr, source: SourceText) -> bool:
+    """Whether a name of a column stands behind it without AS."""
+    return "start" in alias.meta and source.sql[: alias.meta["start"]].split()[-1].upper() != "AS"
 
 
 def _warn_of_join(relation: exp.Expr, source: SourceText) -> None:

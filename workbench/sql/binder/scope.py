@@ -154,7 +154,9 @@ class Scope:
         listed = f"there are {_listed(known)}" if known else _nothing_known(self.source.sql)
         if len(name) > 2 and (meant := similar_key_words(name)):
             listed = f"did you mean {meant[0]}? {listed}"
-        hint = _of_alias(column) or _of_duration(column.name) or self._near(name, known) or listed
+        inside = (f"did you mean {known}.{name}?" for known, e in self.columns if _has(e, name))
+        hint = _of_alias(column) or _of_duration(column.name) or _of_aggregate(column.name) or next(inside, None)
+        hint = hint or self._near(name, known) or listed
         raise self.source.error(f"unknown column {column.name}", column, hint)
 
     def column_at(self, node: exp.PositionalColumn) -> exp.Column:
@@ -255,6 +257,14 @@ def _of_alias(column: exp.Column) -> str | None:
     if column.table or select is None or column.name.lower() not in {i.alias.lower() for i in select.expressions}:
         return None
     return f"{column.name} is an alias, which is not known here: let a subquery in FROM select it, or repeat what it is"
+
+
+def _of_aggregate(name: str) -> str | None:
+    """A hint for a name that is that of an aggregate, or of a number in an order."""
+    function = exp.FUNCTION_BY_NAME.get(name.upper())
+    if function is None or not issubclass(function, (exp.AggFunc, exp.RowNumber)):
+        return None
+    return f"a function has parentheses, also around one argument: {name}(…)"
 
 
 def _of_duration(name: str) -> str | None:

@@ -275,8 +275,7 @@ class SelectBinder:
 
     def plain_block(self) -> Block:
         """The block of a SELECT that is not grouped."""
-        having = self._select.args.get("having")
-        if having is not None:
+        if (having := self._select.args.get("having")) is not None:
             meant = "QUALIFY" if self._analytics.calls else "WHERE"
             raise self._source.error("HAVING without GROUP BY or an aggregate", having.this, f"use {meant}")
         outputs = [(item.name, item.expression) for item in self._outputs]

@@ -12,6 +12,7 @@ from workbench.sql.algebra.arithmetic import BIGINT_MAX
 from workbench.sql.algebra.coercion import TypeClash, coerce
 from workbench.sql.algebra.constant_texts import double_of_text, typed_text, with_typed_texts
 from workbench.sql.algebra.expressions import Call, Constant, Expression
+from workbench.sql.algebra.hints import literal_hint
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, DataType, Kind, decimal, of_any_bits
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import EVERYWHERE, Arguments, Render, TypeRule, function, let, variable_sql
@@ -41,10 +42,12 @@ def _arithmetic(operator: str) -> TypeRule:
             return _date_arithmetic(operator, left, right)
         if right.type.kind is Kind.DATE and operator == "+":
             return _date_arithmetic(operator, right, left)
-        for side in (left, right):
+        for side, other in ((left, right), (right, left)):
             if not side.type.numeric:
                 hint = _TO_NUMBER if side.type == STRING else "compute with its parts"
                 hint += "; || joins texts" if operator == "+" else ""
+                if side.type.temporal and isinstance(other, Constant) and isinstance(other.value, str):
+                    hint = literal_hint(other.value, side.type) or hint
                 raise TypeClash(f"{operator} needs numbers, not {left.type} and {right.type}", side, hint)
         type_ = arithmetic.result_type(operator, left, right)
         if operator == "div" and not {left.type.kind, right.type.kind} <= {Kind.INTEGER, Kind.DECIMAL}:

@@ -190,7 +190,7 @@ def is_test(b: ExpressionBinder, node: exp.Is) -> Expression:
     if isinstance(node.expression, exp.Boolean):
         test = call("<=>", b.condition(node.this), Constant(bool(node.expression.this), BOOLEAN))
     else:
-        b.source.refuse("this IS test", node)
+        b.source.refuse("this IS test", node, "IS tests for NULL, TRUE and FALSE; for a value write =")
     return call("not", test) if node.args.get("negate") else test
 
 

@@ -17,7 +17,10 @@ _SIGNS = (
 )  # fmt: skip
 _TESTS = ("IN", "LIKE", "BETWEEN")
 _CONDITIONS = ("WHERE", "AND", "OR", "ON", "HAVING", "QUALIFY")
-_UNITS = ("SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR")
+TIME_UNITS = ("SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR")
+"""Units of lengths of time."""
+_IN_WORDS = {"CONTAINS": "CONTAINS", "STARTS": "STARTSWITH", "BEGINS": "STARTSWITH", "ENDS": "ENDSWITH"}
+"""Tests that are written between their sides elsewhere, and what they are called."""
 
 
 def usual_form(statement: Sequence[Token], at: int) -> str | None:
@@ -54,7 +57,7 @@ def _decimal_comma(statement: Sequence[Token], at: int) -> str | None:
 def _bare_interval(statement: Sequence[Token], at: int) -> str | None:
     """``7 days``."""
     unit = (_word(statement, at) or "").removesuffix("S")
-    if unit in _UNITS and at and statement[at - 1].token_type is TokenType.NUMBER:
+    if unit in TIME_UNITS and at and statement[at - 1].token_type is TokenType.NUMBER:
         return f"write INTERVAL '{statement[at - 1].text}' {unit}"
     return None
 
@@ -96,7 +99,7 @@ def _between(statement: Sequence[Token], at: int) -> str | None:
 
 def _bare_pattern(statement: Sequence[Token], at: int) -> str | None:
     """``LIKE *a*``."""
-    kinds = [token.token_type for token in statement[max(0, at - 2) : at]]
+    kinds = [token.token_type for token in statement[max(0, at - 3) : at]]
     if TokenType.LIKE in kinds and TokenType.STRING not in kinds:
         return "a pattern is a text, in which % stands for anything: LIKE '%a%'"
     return None
@@ -106,6 +109,25 @@ def _compared_case(statement: Sequence[Token], at: int) -> str | None:
     """``CASE a WHEN > 3``."""
     if _word(statement, at) == "THEN" and _word(statement, at - 3) == "WHEN":
         return "a comparison is whole behind WHEN, and nothing stands behind CASE: CASE WHEN a > 3 THEN …"
+    return None
+
+
+def _comment(statement: Sequence[Token], at: int) -> str | None:
+    """``# of the best``."""
+    return "a comment begins with --" if statement[at].text.startswith("#") else None
+
+
+def _test_in_words(statement: Sequence[Token], at: int) -> str | None:
+    """``s CONTAINS 'a'``."""
+    called = _IN_WORDS.get(_word(statement, at) or "")
+    return f"write {called}({statement[at - 1].text}, 'a')" if called and at else None
+
+
+def _join_without_on(statement: Sequence[Token], at: int) -> str | None:
+    """``JOIN u b.k = u.k``."""
+    before = [_word(statement, place) for place in range(at - 3, at)]
+    if "JOIN" in before and _word(statement, at + 1) == ".":
+        return f"is ON missing before {statement[at].text}?"
     return None
 
 
@@ -156,5 +178,6 @@ def _pivot_without_list(statement: Sequence[Token], at: int) -> str | None:
 
 _FORMS: tuple[Callable[[Sequence[Token], int], str | None], ...] = (_pivot_without_list,
     _top, _decimal_comma, _bare_interval, _named_query, _closed_too_often, _arrow, _sign, _between, _bare_pattern,
-    _compared_case, _separator, _percent, _next_query, _condition_of_nothing,
+    _compared_case, _comment, _test_in_words, _join_without_on, _separator, _percent,
+    _next_query, _condition_of_nothing,
 )  # fmt: skip

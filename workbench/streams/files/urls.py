@@ -121,6 +121,9 @@ def url_files(url: str) -> list[UrlFile]:
         StreamError: there is no such file.
     """
     shown, url = shown_address(url), usable_url(url)
+    if re.match("sqlite|mysql|mssql|oracle|duckdb", shown):
+        what = f"{shown} is a database, and no file"
+        raise EnvironmentProblem(what, hint="pandas.read_sql reads a query of it once, and a PolledQuery follows one")
     try:
         import fsspec
     except ImportError:
@@ -133,8 +136,6 @@ def url_files(url: str) -> list[UrlFile]:
         raise EnvironmentProblem(f"{shown} cannot be read: {error}", hint=hint) from without_secrets(error)
     except ValueError as error:  # an unknown protocol
         hint = nearest(shown.partition(":")[0], _SCHEMES) or f"there are {', '.join(_SCHEMES)}, and those of fsspec"
-        if re.match("sqlite|mysql|mssql|oracle|duckdb", shown):
-            hint = "pandas.read_sql reads a query of another database once, and a PolledQuery follows one"
         raise EnvironmentProblem(f"{shown} cannot be read: {error}", hint=hint) from without_secrets(error)
     except Exception as error:  # as above
         raise _unreadable(shown, error) from without_secrets(error)
