@@ -15,6 +15,7 @@ from workbench.engine.engine import Engine
 from workbench.engine.spark.in_process import InProcess
 from workbench.network.network import Network
 from workbench.session.session import Session
+from workbench.sharing import planner
 from workbench.sharing.planner import Planned, Planner
 from workbench.sql.logical import LogicalQuery
 
@@ -106,15 +107,22 @@ def test_of_an_asof_join_no_other_rows_are_asked_for(session: Session, monkeypat
 def test_places_of_elements_are_not_asked_for(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     asked, register = list[str](), Planner.register
 
-    def counting(planner: Planner, network: Network, name: str, logical: LogicalQuery) -> Planned:
+    def counting(own: Planner, network: Network, name: str, logical: LogicalQuery) -> Planned:
         asked.append(name)
-        return register(planner, network, name, logical)
+        return register(own, network, name, logical)
 
     query = session.register("SELECT id, v FROM t, UNNEST(SPLIT(CAST(k AS STRING), '1')) AS e(v)", "places")
     monkeypatch.setattr(Planner, "register", counting)
     (rows,) = query.why({"id": 7}).streams.values()
     assert {*rows.id} == {7}
     assert len(asked) <= 4
+
+
+def test_how_questions_are_planned_is_not_explained(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    explained = list[str]()
+    monkeypatch.setattr(planner, "explain_decisions", lambda draft, name: explained.append(name))
+    assert session.query("left_join").why({"id": 7}).tables
+    assert not explained
 
 
 def test_a_row_of_one_branch_is_not_explained_by_a_group_of_another() -> None:

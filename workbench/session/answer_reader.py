@@ -240,7 +240,7 @@ class AnswerReader:
         clock, network, names = state.engine.clock, Network(), map(str, count())
         # What was asked before stays as it is: a join that serves others too would have more rows.
         options = replace(self._runtime.planner.options, restructure=False, reroute=False)
-        planner = Planner(options, Catalog(), state.statistics)
+        planner = Planner(options, Catalog(), state.statistics, explains=False)
 
         def answered(asked: Sequence[LogicalQuery]) -> list[Answers]:
             nonlocal network

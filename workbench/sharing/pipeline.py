@@ -12,9 +12,7 @@ from workbench.catalog.catalog import QueryText
 from workbench.sharing.aggregates import choose_aggregate_inputs
 from workbench.sharing.analytic.bounds import choose_bounds
 from workbench.sharing.change_joins import remove_abandoned_joins, restore_guarantees, tighten_joins
-from workbench.sharing.decisions import Explanation
 from workbench.sharing.draft import Draft, remove_unneeded
-from workbench.sharing.explain_decisions import explain_decisions
 from workbench.sharing.foreign_keys import simplified_by_keys
 from workbench.sharing.place_selections import place_selections
 from workbench.sharing.set_operators import choose_set_operator_inputs
@@ -53,7 +51,7 @@ DROP: tuple[Pass, ...] = (
 )
 
 
-def register_query(draft: Draft, name: str, query: LogicalQuery, text: QueryText, eager: bool) -> Explanation:
+def register_query(draft: Draft, name: str, query: LogicalQuery, text: QueryText, eager: bool) -> None:
     """Add a bound query to a draft.
 
     Args:
@@ -72,8 +70,6 @@ def register_query(draft: Draft, name: str, query: LogicalQuery, text: QueryText
     draft.add_query(plan, text)
     for arrange in ARRANGE:
         arrange(draft)
-    # After all of it: explained is what came out, which a pass may have changed after the decision was recorded.
-    return explain_decisions(draft, name)
 
 
 def drop_queries(draft: Draft, names: Iterable[str]) -> None:

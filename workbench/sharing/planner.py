@@ -21,6 +21,7 @@ from workbench.optimizer.statistics import Evaluate, StreamStatistics
 from workbench.options import Options
 from workbench.sharing.decisions import Explanation
 from workbench.sharing.draft import Draft
+from workbench.sharing.explain_decisions import explain_decisions
 from workbench.sharing.pipeline import drop_queries, register_query
 from workbench.sql.algebra.planning_cache import active_planning_cache
 from workbench.sql.constraints import StreamConstraints
@@ -48,6 +49,7 @@ class Planner:
         constraints: those of each stream's rows that hold; plans rely on them.
         views: what the columns of views are called in explanations.
         evaluate: gives the computed values of a stream's sample, by which they are counted.
+        explains: whether it says what it decided.
 
     Example:
         >>> planner = Planner()
@@ -62,6 +64,7 @@ class Planner:
     constraints: StreamConstraints = field(default_factory=dict)
     views: ViewNames = UNNAMED
     evaluate: Evaluate | None = None
+    explains: bool = True
     _estimated: Estimates | None = field(default=None, repr=False)
 
     @property
@@ -107,7 +110,9 @@ class Planner:
         """
         with self.catalog.transaction():
             draft = self._draft(network, name)
-            explanation = register_query(draft, name, query, QueryText(sql, dialect, listing(query)), eager)
+            register_query(draft, name, query, QueryText(sql, dialect, listing(query) if self.explains else ""), eager)
+            # After all of it: explained is what came out, which a pass may have changed after it was decided.
+            explanation = explain_decisions(draft, name) if self.explains else Explanation(name, ())
         return Planned(draft.frozen(), explanation)
 
     def drop(self, network: Network, names: Iterable[str]) -> Network:
