@@ -295,6 +295,20 @@ def test_workers_that_are_killed_and_attempts_that_fail_leave_nothing(tmp_path: 
         assert there == named
 
 
+def test_tasks_add_the_columns_that_groups_by_others_lack(tmp_path: Path) -> None:
+    groupings = Random(SEED).sample(["g", "s", "g, s", "k", "d", "k % 3", "x", "amount, g", "d, k, g"], 7)
+    streams = {"t": corrected(stream(220, SEED), 100, 20, SEED)}
+    path = f"file://{tmp_path}/session"
+    with worker_processes(2) as workers, Oracle(workers, streams, path=path, limits=BY_TASKS) as oracle:
+        for number, groups in enumerate(groupings):
+            oracle.register({f"q{number}": Case(f"SELECT {groups}, COUNT(*) AS n FROM t GROUP BY {groups}")})
+            if number % 3 == 1:
+                oracle.run(1)
+        oracle.run(1)
+        oracle.check_results()
+        oracle.check_changes(since=True)
+
+
 def stored_files(folder: Path) -> list[Path]:
     return [file for file in folder.rglob("*") if file.is_file()]
 
