@@ -105,6 +105,12 @@ WRONG = {
     "SELECT id FROM Trips WHERE bike STARTS WITH 'a'": ("unexpected STARTS", "write STARTSWITH(bike, 'a')"),
     "SELECT id FROM Trips WHERE bike LIKE %a%": ("the text ends after %", "LIKE '%a%'"),
     "SELECT t.id FROM Trips t JOIN Ships s t.id = s.mmsi": ("unexpected t", "is ON missing before t?"),
+    "SELECT CAST(id AS INT FROM Trips": ("a parenthesis is not closed", "write ) where it ends"),
+    "SELECT CAST(id, INT) FROM Trips": ("unexpected INT", "write CAST(id AS INT)"),
+    "SELECT SUBSTR(bike, 1, 2, 3) FROM Trips": (
+        "a fourth argument of SUBSTR is not supported",
+        "write SUBSTR(s, 2, 3)",
+    ),
     "SELECT ms FROM Trips": ("unknown column ms", "there are id, at, bike"),
     "SELECT TIME_BUCKET_GAPFILL(INTERVAL 1 HOUR, sog) AS h FROM Ships GROUP BY h": ("date or timestamp", "to a date"),
     "SELECT DATE_FORMAT(at, '%Y-%b') FROM Trips": ("the element Y", "write 'yyyy-MMM'"),
@@ -273,6 +279,7 @@ def test_a_name_that_is_not_there_is_told_by_all_that_is_read_by_names() -> None
             lambda: session.sources["Trades"]: "there is no live source Trades\nhint: there are none yet",
             lambda: session.tables: "a Session has no tables\nhint: did you mean streams?",
             lambda: session.streams["Trades"].quarantine: "a Stream has no quarantine\nhint: did you mean quarantined?",
+            lambda: session.save(""): "a session is saved to a folder\nhint: give its name, as in save('fraud')",
             lambda: session.streams.Trades: (
                 "there is no attribute Trades\nhint: a stream or table stands in brackets: ['Trades']"
             ),

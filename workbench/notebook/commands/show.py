@@ -160,7 +160,7 @@ def show_joint_chart(context: NotebookContext, arguments: argparse.Namespace) ->
         MagicError: what is asked for is of one answer alone.
     """
     for word in arguments.query[1:]:
-        if (option := word.lower()) in ("where", "limit", "sort", "since", "batch"):
+        if (option := word.lower()) in ("where", "limit", "sort", "desc", "since", "batch"):
             raise MagicError(f"there is no query {word}", hint=f"it is an option, --{option}; %argus help results")
     refused = [f"--{name}" for name in ("changes", "since", "at", "diff", "sort", "desc") if getattr(arguments, name)]
     if arguments.chart is None or refused or arguments.output is not None:

@@ -131,6 +131,13 @@ def _join_without_on(statement: Sequence[Token], at: int) -> str | None:
     return None
 
 
+def _cast_to(statement: Sequence[Token], at: int) -> str | None:
+    """``CAST(a, INT)``."""
+    if [_word(statement, place) for place in (at - 4, at - 3, at - 1)] == ["CAST", "(", ","]:
+        return f"write CAST({statement[at - 2].text} AS {statement[at].text})"
+    return None
+
+
 def _separator(statement: Sequence[Token], at: int) -> str | None:
     """``GROUP_CONCAT(s SEPARATOR ',')``."""
     if _word(statement, at) == "SEPARATOR":
@@ -178,6 +185,6 @@ def _pivot_without_list(statement: Sequence[Token], at: int) -> str | None:
 
 _FORMS: tuple[Callable[[Sequence[Token], int], str | None], ...] = (_pivot_without_list,
     _top, _decimal_comma, _bare_interval, _named_query, _closed_too_often, _arrow, _sign, _between, _bare_pattern,
-    _compared_case, _comment, _test_in_words, _join_without_on, _separator, _percent,
+    _compared_case, _comment, _test_in_words, _join_without_on, _cast_to, _separator, _percent,
     _next_query, _condition_of_nothing,
 )  # fmt: skip

@@ -28,7 +28,7 @@ _LABELS = {
     "with_": "WITH there", "operation_modifiers": "a SELECT modifier", "symmetric": "SYMMETRIC",
     "exists": "IF NOT EXISTS", "db": "a column name of three parts",
     "format": "a format here", "flag": "a flag of a regular expression",
-    "fraction_in_string": "an interval of a fraction",
+    "fraction_in_string": "an interval of a fraction", "zero_start": "a fourth argument of SUBSTR",
 }  # fmt: skip
 _HINTS = {
     "sort": "write ORDER BY",
@@ -50,6 +50,7 @@ _HINTS = {
     "symmetric": "write the smaller bound first",
     "into": "a result is read by result(); leave it out",
     "ignore_nulls": "every aggregate skips NULLs; leave it out",
+    "zero_start": "write SUBSTR(s, 2, 3): a text, where its part begins, and how long it is",
     "deterministic": "MODE takes one value; of those that are equally frequent it has the smallest",
     "match": "join the stream with itself, once for each event of the pattern",
 }

@@ -193,13 +193,17 @@ def stumbled(source: SourceText, statement: Sequence[Token], parse: Callable[[Se
 
 
 def refuse_gaps(source: SourceText, statement: Sequence[Token]) -> None:
-    """Refuse what the parser passes over: a comma that ends a list, ON without a condition, and a column called so.
+    """Refuse what the parser passes over: an open parenthesis, a comma that ends a list, ON without a condition.
+
+    Columns that are called as key words are refused, too.
 
     Of ``SELECT all, city`` it would make SELECT ALL, and of ``x as, city`` no alias.
 
     Raises:
         SqlError: something is missing after such a word.
     """
+    if (unclosed := _unclosed_parenthesis(statement)) is not None:
+        raise _error_at(unclosed, "a parenthesis is not closed", source, "write ) where it ends")
     for before, word, after in zip([None, *statement], statement, [*statement[1:], None], strict=False):
         if _is_passed_over(before, word, after, source.dialect):
             quoted = exp.to_identifier(word.text, quoted=True).sql(source.dialect)
