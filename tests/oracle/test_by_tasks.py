@@ -40,7 +40,7 @@ from workbench.engine.physical.plans import SourcePlan
 from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.spark.in_process import InProcess
 from workbench.engine.storage import bucketed, merging
-from workbench.engine.storage.buckets import BUCKETS, EVERY_BUCKET
+from workbench.engine.storage.buckets import BUCKETS, EVERY_BUCKET, each_bucket
 from workbench.engine.storage.indexes.key_index import row_buckets
 from workbench.errors import EngineError
 from workbench.experiments.workload import spread, workload
@@ -195,7 +195,7 @@ def equalities(chance: Random) -> str:
 @pytest.mark.parametrize("seed", range(SEED, SEED + int(os.environ.get("ARGUS_SEEDS", "4"))))
 def test_equal_keys_that_do_not_look_alike_are_in_one_bucket(seed: int) -> None:
     """Keys of two types, NULLs that are equal, and zeros of both signs, in joins of all kinds under corrections."""
-    chance, jobs, marked = Random(seed), ChangingTasks(), False
+    chance, jobs, marked = Random(seed), ChangingTasks(), set[int]()
     streams = {name: corrected(of_keys(chance, 90), 50, 15, seed) for name in "ab"}
     on = equalities(chance)
     with Oracle(jobs, streams, limits=replace(BY_TASKS, rows_per_task=0)) as oracle:
@@ -204,9 +204,10 @@ def test_equal_keys_that_do_not_look_alike_are_in_one_bucket(seed: int) -> None:
             jobs.cores = cores
             oracle.run(1)
             segments = oracle.session.parts.store.last.engine.segments
-            marked |= any(segment.by and segment.buckets != EVERY_BUCKET for segment in segments)
+            marked |= {segment.buckets for segment in segments if segment.by}
         oracle.check_changes()
-    assert marked and len(left) < len(KINDS) / 2, (on, left)
+    # Few values have most rows, so some buckets have segments of their own, which tasks share.
+    assert not marked.isdisjoint(each_bucket(EVERY_BUCKET)) and len(left) < len(KINDS) / 2, (on, left)
 
 
 def test_buckets_by_another_hash_mean_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ Source: SteMs (CACQ 2.2; Raman, Deshpande, Hellerstein 2003), PSoup 3.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,7 +28,15 @@ from workbench.engine.physical.array_places import PLACE, ArrayPlaces
 from workbench.engine.physical.row_tests import NO_TESTS, RowTests, pair_column
 from workbench.engine.physical.semijoin import Semijoin
 from workbench.engine.spark.arrow_tasks import ArrowBatches
-from workbench.engine.storage.buckets import EVERY_BUCKET, BucketKey, bucket_key, buckets_of_tasks, of_buckets
+from workbench.engine.storage.buckets import (
+    EVERY_BUCKET,
+    BucketKey,
+    bucket_key,
+    buckets_of_tasks,
+    each_bucket,
+    heavy_buckets,
+    of_buckets,
+)
 from workbench.engine.storage.indexes.key_index import row_buckets
 from workbench.engine.storage.job_input import TaskInput
 from workbench.engine.storage.layout import BATCH, WEIGHT, conform
@@ -156,9 +165,22 @@ class IndexJoin:
         if (own := self._own_buckets(task)) is None:
             yield from read_share(shares(change, task.tasks)[task.task], schema, task.limits)
             return
-        (share,), key = shares(that_may_have(change, own, self._by[changed].number), 1), self._by[changed].columns
-        for rows in read_share(share, schema, task.limits):
-            yield rows.filter(pa.array(of_buckets(row_buckets(rows, key), own)))
+        key, heavy = self._by[changed], each_bucket(self._heavy(change, changed, task.tasks))
+        shared = [segment for segment in change if segment.buckets_by(key.number) in heavy]
+        others = [segment for segment in change if segment.buckets_by(key.number) not in heavy]
+        for rows in read_share(shares(that_may_have(others, own, key.number), 1)[0], schema, task.limits):
+            yield rows.filter(pa.array(of_buckets(row_buckets(rows, key.columns), own)))
+        yield from read_share(shares(shared, task.tasks)[task.task], schema, task.limits)
+
+    def _heavy(self, change: Run, changed: int, tasks: int) -> int:
+        """The buckets that have segments of their own in a change, and too many rows for one task.
+
+        Each task has a share of these rows, and reads what is stored of these buckets.
+        """
+        sizes = Counter[int]()
+        for segment in change:
+            sizes[segment.buckets_by(self._by[changed].number)] += segment.bytes
+        return heavy_buckets(np.array([sizes[bucket] for bucket in each_bucket(EVERY_BUCKET)]), tasks)
 
     @cached_property
     def _by(self) -> tuple[BucketKey, ...]:
@@ -190,7 +212,10 @@ class IndexJoin:
         halves = (looks.change, (*other.before, *other.change), first), (other.change, looks.before, 1 - first)
         own = self._own_buckets(task)
         for change, others, changed in halves:
-            yield change, others if own is None else that_may_have(others, own, self._by[1 - changed].number), changed
+            if own is not None:
+                read = own | self._heavy(change, changed, task.tasks)
+                others = that_may_have(others, read, self._by[1 - changed].number)
+            yield change, others, changed
 
     def _cancels(self, changed: int) -> bool:
         """Whether changed rows of a side may cancel: no column of theirs is in the join's rows."""

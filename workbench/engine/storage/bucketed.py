@@ -8,7 +8,15 @@ import numpy as np
 import pyarrow as pa
 
 from workbench.engine.spark.jobs import JobRunner
-from workbench.engine.storage.buckets import BUCKETS, EVERY_BUCKET, BucketKey, buckets_of_tasks, of_buckets
+from workbench.engine.storage.buckets import (
+    BUCKETS,
+    EVERY_BUCKET,
+    BucketKey,
+    buckets_of_tasks,
+    each_bucket,
+    heavy_buckets,
+    of_buckets,
+)
 from workbench.engine.storage.indexes.key_index import row_buckets
 from workbench.engine.storage.segments import SegmentWriter
 from workbench.limits import Limits
@@ -43,12 +51,14 @@ class BucketedWriter(SegmentWriter):
         self._least = len(self._sets) * limits.bytes_in_buckets
 
     def parts(self, batch: pa.RecordBatch) -> Iterator[tuple[pa.RecordBatch, int]]:
-        """The rows of the buckets of each task."""
+        """The rows of the buckets of each task, and those of heavy buckets alone: tasks share them."""
         if len(self._sets) > 1 and batch.nbytes >= self._least:
             numbers = row_buckets(batch, self._key.columns)
-            own = [of_buckets(numbers, buckets) for buckets in self._sets]
-            if max(map(np.count_nonzero, own)) * len(own) <= _UNEVEN * batch.num_rows:
-                for rows, some in zip(own, self._sets, strict=True):
+            heavy = heavy_buckets(np.bincount(numbers, minlength=BUCKETS), len(self._sets))
+            sets = [*(buckets & ~heavy for buckets in self._sets), *each_bucket(heavy)]
+            own = [of_buckets(numbers, buckets) for buckets in sets]
+            if max(map(np.count_nonzero, own[: len(self._sets)])) * len(self._sets) <= _UNEVEN * batch.num_rows:
+                for rows, some in zip(own, sets, strict=True):
                     if rows.any():
                         yield batch.filter(pa.array(rows)), some
                 return

@@ -77,6 +77,21 @@ def buckets_of_tasks(tasks: int) -> tuple[int, ...]:
     return tuple(owned)
 
 
+def heavy_buckets(sizes: npt.NDArray[np.int64], tasks: int) -> int:
+    """The buckets that have more than a task's part of what there is, and more than twice a bucket's.
+
+    Args:
+        sizes: of each bucket.
+        tasks: how many there are.
+
+    Example:
+        >>> heavy_buckets(np.array([100, 500] + 62 * [10]), 4) == 0b10
+        True
+    """
+    heavy = (sizes * tasks > sizes.sum()) & (sizes * BUCKETS > 2 * sizes.sum())
+    return sum(bucket for bucket, is_heavy in zip(_SINGLE, heavy.tolist(), strict=True) if is_heavy)
+
+
 def each_bucket(buckets: int) -> list[int]:
     """Those of a set, each as a set of its own."""
     return [bucket for bucket in _SINGLE if bucket & buckets]
