@@ -70,7 +70,7 @@ def test_a_part_that_is_read_in_several_places_is_narrowed_once(monkeypatch: pyt
     for level in range(6):
         join = f"v{level} x JOIN v{level} y USING (a) WHERE x.n > y.n"
         text = f"WITH v{level} AS ({text}) SELECT x.a, MAX(y.n) AS n FROM {join} GROUP BY x.a"
-    tested, times = narrowing._tested, list[int]()
+    tested, times = vars(narrowing)["_tested"], list[int]()
     monkeypatch.setattr(narrowing, "_tested", lambda *args: [times.append(1), tested(*args)][1])
     narrowed(f"SELECT * FROM ({text}) z WHERE a = 3")
     assert len(times) == 7

@@ -57,7 +57,7 @@ def _grouped(columns: Sequence[pa.Array], rows: int) -> tuple[Positions, Positio
         if (small := _small_codes(columns)) is not None:
             return _sorted_groups([small])
     names = [str(position) for position in range(len(columns))]
-    table = pa.table([*map(_told_apart, columns), pa.array(at)], names=[*names, "row"])
+    table = pa.table([*map(told_apart, columns), pa.array(at)], names=[*names, "row"])
     lists = table.group_by(names, use_threads=False).aggregate([("row", "list")])["row_list"].combine_chunks()
     return lists.flatten().to_numpy(), np.asarray(lists.offsets)[:-1].astype(np.int64)
 
@@ -220,7 +220,7 @@ def with_equal_bits(column: pa.Array) -> pa.Array:
     return pa.array(np.where(np.isnan(numbers), np.nan, numbers), column.type, mask=np.asarray(column.is_null()))
 
 
-def _told_apart(column: pa.Array) -> pa.Array:
+def told_apart(column: pa.Array) -> pa.Array:
     """A column that has groups where another has them, and numbers that differ in their lowest bits.
 
     By these Arrow finds a group: of most DOUBLEs, and of multiples of 2^40, they are 0, and each is compared with all.
