@@ -178,7 +178,7 @@ def test_a_key_that_one_answer_cannot_be_read_of_stops_no_other() -> None:
     ("url", "columns", "said"),
     [
         ("lookup+http://127.0.0.1:1/rates?of=trades.currency", COLUMNS, "has no key in its path"),
-        ("lookup+http://127.0.0.1:1/rates/{currency}", COLUMNS, "is no column that has keys"),
+        ("lookup+http://127.0.0.1:1/rates/{currency}", COLUMNS, "of= is missing"),
         ("lookup+http://127.0.0.1:1/rates/{currency}?of=trades.currency&ttl=x", COLUMNS, "ttl=x is no length of time"),
         ("lookup+http://127.0.0.1:1/rates/{currency}?of=trades.currency", None, "is asked when trades has rows"),
         ("lookup+http://127.0.0.1:1/rates/{curency}?of=trades.currency", COLUMNS, "has no column curency"),

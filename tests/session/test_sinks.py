@@ -159,7 +159,7 @@ def test_a_webhook(sinks: Sinks, query: Query) -> None:
     ("name", "query_name", "target", "message"),
     [
         ("s", "q", 7, "an int is no sink"),
-        ("s", "q", "mqtt://host/topic", "no sink of the kind mqtt://"),
+        ("s", "q", "mqtt://host/topic", "no sink of the kind mqtt:"),
         ("../s", "q", "out", "is no name of a sink"),
         ("s", "r", "out", "there is no query r"),
     ],
