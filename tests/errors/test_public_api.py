@@ -125,6 +125,13 @@ RIGHT = {
 }  # fmt: skip
 
 
+def test_a_call_that_is_right_looks_for_no_names(session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To read an answer took twice as long."""
+    query = session.query("q")
+    monkeypatch.setattr("workbench.errors.public_api.nearest", lambda *args: pytest.fail("a name was looked for"))
+    assert query.result().shape and query.name == "q" and session.network.nodes
+
+
 def test_functions_of_a_session(session) -> None:
     from workbench.session.session import Session
 

@@ -122,7 +122,8 @@ def _wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
             bound = signature.bind(*args, **kwargs)
         except TypeError:
             raise _wrong_arguments(function, signature, args, kwargs) from None
-        with translate_unexpected_errors(getattr(args[0], "path", None) if args else None):
+        # The type is asked: an object without it would look for names that are near.
+        with translate_unexpected_errors(args[0].path if args and hasattr(type(args[0]), "path") else None):
             for parameter, value in bound.arguments.items():
                 check_argument(parameter, value, _annotation(function, parameter))
             return function(*args, **kwargs)
