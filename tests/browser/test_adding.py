@@ -50,11 +50,13 @@ def test_cells_run_while_the_panel_adds_a_stream(tmp_path: Path) -> None:
         panel.get_by_text("with fare > 3 instead of fare > 2 this would be the same node").wait_for()
 
         panel.get_by_role("tab", name="Streams").click()
+        panel.locator("progress").first.wait_for()  # the tables push the button down as they come
         panel.get_by_role("button", name="Add a stream").click()
         panel.get_by_role("combobox", name="Source").fill("bike rides.csv")
         panel.get_by_role("button", name="Look").click()
         panel.get_by_role("columnheader", name="started at timestamp").wait_for()
         panel.get_by_role("textbox", name="Name").locator("visible=true").fill("more")
+        jupyter.run_code("pass")  # the kernel has read the name by then
         panel.locator("button").filter(has_text="Add").last.click()
         panel.get_by_text("adding more: ").wait_for(timeout=120_000)  # it stays until the word is given
         assert jupyter.ask("len(session.streams)") == 1
