@@ -11,11 +11,11 @@ def show_plain_warnings() -> None:
     """Show warnings of the workbench by their text alone: the line of code that gave one is not the analyst's."""
     usual = warnings.formatwarning
 
-    def written(
+    def one_line(
         message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
     ) -> str:
         if issubclass(category, (ConstraintWarning, SqlWarning)):
             return f"warning: {message}\n"
         return usual(message, category, filename, lineno, line)
 
-    warnings.formatwarning = written
+    warnings.formatwarning = one_line

@@ -17,7 +17,7 @@ Positions = npt.NDArray[np.int64]
 
 _MOST = 2**63 - 1
 
-_ODD = np.uint64(0x9E3779B97F4A7C15)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 """Numbers of 64 bits that are multiplied with it stay different; by 2^64 it is the golden ratio (Knuth 6.4)."""
 
 FEW_VALUES = 2**16
@@ -57,7 +57,7 @@ def _grouped(columns: Sequence[pa.Array], rows: int) -> tuple[Positions, Positio
         if (small := _small_codes(columns)) is not None:
             return _sorted_groups([small])
     names = [str(position) for position in range(len(columns))]
-    table = pa.table([*map(told_apart, columns), pa.array(at)], names=[*names, "row"])
+    table = pa.table([*map(with_mixed_low_bits, columns), pa.array(at)], names=[*names, "row"])
     lists = table.group_by(names, use_threads=False).aggregate([("row", "list")])["row_list"].combine_chunks()
     return lists.flatten().to_numpy(), np.asarray(lists.offsets)[:-1].astype(np.int64)
 
@@ -220,15 +220,15 @@ def with_equal_bits(column: pa.Array) -> pa.Array:
     return pa.array(np.where(np.isnan(numbers), np.nan, numbers), column.type, mask=np.asarray(column.is_null()))
 
 
-def told_apart(column: pa.Array) -> pa.Array:
-    """A column that has groups where another has them, and numbers that differ in their lowest bits.
+def with_mixed_low_bits(column: pa.Array) -> pa.Array:
+    """A column with the same groups, whose numbers of 64 bits differ in their lowest bits.
 
-    By these Arrow finds a group: of most DOUBLEs, and of multiples of 2^40, they are 0, and each is compared with all.
+    Arrow hashes by these: of most DOUBLEs, and of multiples of 2^40, they are 0, and each is compared with all others.
     """
     column = with_equal_bits(column)
     if not pa.types.is_primitive(column.type) or column.type.bit_width != 64:
         return column
-    numbers = filled(column.view(pa.int64()), 0).to_numpy().view(np.uint64) * _ODD
+    numbers = filled(column.view(pa.int64()), 0).to_numpy().view(np.uint64) * GOLDEN
     return pa.array((numbers ^ numbers >> np.uint64(32)).view(np.int64), mask=np.asarray(column.is_null()))
 
 

@@ -203,7 +203,7 @@ class SourceText:
         word = self.tokens[at].text if 0 <= at < len(self.tokens) else ""
         return word if word.replace("_", "a").isalnum() else None
 
-    def written(self, token: Token) -> str:
+    def token_text(self, token: Token) -> str:
         """A token as it stands in the text."""
         return self.sql[token.start : token.end + 1]
 

@@ -102,7 +102,7 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
                             hint=what)  # fmt: skip
         return _error_at(token, "something is missing before )", source, what)
     else:
-        message = f"unexpected {source.written(token)}"
+        message = f"unexpected {source.token_text(token)}"
     if hint is None and message.startswith("unexpected"):
         # COUNT of "dep COUNT(*)" is taken for an alias, and found out by its parenthesis.
         second = at - 1 if token.token_type is TokenType.L_PAREN else at
@@ -140,7 +140,7 @@ def look_at_lists(source: SourceText, statement: Sequence[Token]) -> None:
     """
     for before, token, after in zip(statement, statement[1:], [*statement[2:], None], strict=False):
         if before.token_type is TokenType.IN and after is not None and after.token_type is TokenType.COMMA:
-            raise _error_at(token, "a list stands in parentheses", source, f"IN ({source.written(token)}, …)")
+            raise _error_at(token, "a list stands in parentheses", source, f"IN ({source.token_text(token)}, …)")
         if before.token_type is token.token_type is TokenType.STRING:
             what = f"two texts without a comma between them are one, '{before.text}{token.text}'"
             source.warn(what, token, "write a comma before it; if one text is meant, || puts two together")

@@ -29,7 +29,7 @@ import pyarrow as pa
 from workbench.arrow.types import Mask
 from workbench.engine.storage.buckets import BUCKETS, BucketNumbers
 from workbench.engine.storage.comparable import Orders, comparable
-from workbench.engine.storage.grouping import Positions
+from workbench.engine.storage.grouping import GOLDEN, Positions
 from workbench.engine.storage.indexes.sorted_index import index_columns, sorted_index
 from workbench.engine.storage.segments import open_segment
 
@@ -41,7 +41,6 @@ AT_ONCE = 64
 MOST_PIECES = 4_194_304
 """Pieces of ranges that are looked at, at most; ranges that overlap more than that do not cancel."""
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIXING = (np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)), (np.uint64(27), np.uint64(0x94D049BB133111EB))
 _LAST_SHIFT = np.uint64(31)
 
@@ -109,9 +108,9 @@ def key_hashes(columns: Sequence[pa.Array], nulls: bool = False) -> tuple[Hashes
         values = value_hashes(column)
         if column.null_count:
             missing = np.asarray(column.is_null())
-            values = np.where(missing, _GOLDEN, values)
+            values = np.where(missing, GOLDEN, values)
             has_key &= nulls | ~missing
-        hashes = _mixed(hashes * _GOLDEN + values)
+        hashes = _mixed(hashes * GOLDEN + values)
     return hashes, has_key
 
 
