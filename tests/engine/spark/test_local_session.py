@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from workbench.engine.spark.class_archive import ClassArchive
 from workbench.engine.spark.java import find_java
+from workbench.engine.spark.local_session import engine_session
 
 
 def test_nobody_else_on_the_machine_can_talk_to_it(spark: SparkSession) -> None:
@@ -34,6 +35,16 @@ def test_python_workers_work_all_the_same(spark: SparkSession) -> None:
     assert rows.map(lambda value: value + sent.value).collect() == [10, 11, 12, 13]
     assert counted.value == 6
     assert spark.range(100).repartition(3).groupBy("id").count().count() == 100
+
+
+def test_a_job_may_read_the_environment_of_workers_while_an_engine_starts(spark: SparkSession) -> None:
+    """PySpark passes it to the JVM key by key, in whatever thread starts a job."""
+    spark.sparkContext.environment.pop("SPARK_SIMPLIFIED_TRACEBACK", None)
+    keys = iter(spark.sparkContext.environment)
+    first = next(keys)
+    engine_session(spark)
+    assert [first, *keys]
+    assert spark.sparkContext.environment["SPARK_SIMPLIFIED_TRACEBACK"] == "1"
 
 
 CLASSES_OF_A_THREAD = """

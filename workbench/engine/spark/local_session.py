@@ -181,7 +181,9 @@ def engine_session(spark: SparkSession) -> SparkSession:
     """A Spark session for one engine: the same Spark, but settings, temporary views and functions of its own."""
     own = _with_settings(spark.newSession(), spark.sparkContext.defaultParallelism)
     # Python workers are kept by their environment. Spark sets this for plans alone; with it, RDDs have the same ones.
-    spark.sparkContext.environment["SPARK_SIMPLIFIED_TRACEBACK"] = "1"
+    # A new dictionary, as the thread that starts the first workers may be reading the old one.
+    context = spark.sparkContext
+    context.environment = {**context.environment, "SPARK_SIMPLIFIED_TRACEBACK": "1"}
     # PySpark prints every failed query to the cell as JSON, beside raising it.
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
     return own
