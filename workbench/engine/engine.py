@@ -41,7 +41,7 @@ from workbench.engine.storage.file_collection import ASIDE, FileCollector, unnam
 from workbench.engine.storage.indexes.sorted_index import IN_MEMORY
 from workbench.engine.storage.relation import NO_CHANGE, Delta, Relation
 from workbench.engine.storage.retention import Expiration
-from workbench.engine.storage.segments import Run
+from workbench.engine.storage.segments import Run, files_of
 from workbench.engine.tree import Tree
 from workbench.files.durable import force_to_disk
 from workbench.files.mapped import temporary_folder
@@ -413,7 +413,7 @@ class Engine:
         changes = [*logged.values(), *chain.from_iterable(deltas.values())]
         segments = [segment for delta in changes for segment in delta.segments]
         self._pack_ends.tell(segments)
-        self._collector.collect({segment.file for segment in segments} - self.state.files)
+        self._collector.collect(files_of(segments) - self.state.files)
 
     def _changed_rows(self, network: Network, deltas: Mapping[str, Deltas]) -> Counts:
         """For every query how many rows of its answer changed; an update is one."""

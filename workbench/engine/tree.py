@@ -13,7 +13,7 @@ from workbench.engine.storage.changelog import ChangelogEntry, append_change, ch
 from workbench.engine.storage.indexes.row_index import UnknownRows
 from workbench.engine.storage.relation import NO_CHANGE, Delta, Relation, placed_run
 from workbench.engine.storage.retention import Expiration, RetentionBound
-from workbench.engine.storage.segments import Segment
+from workbench.engine.storage.segments import Segment, files_of
 from workbench.network.nodes import NodeId
 
 
@@ -147,5 +147,6 @@ class Tree:
 
     @cached_property
     def files(self) -> frozenset[str]:
-        """The files that have rows of the tree; others may have rows in them, too."""
-        return frozenset(segment.file for segment in self.segments)
+        """The files that have rows of the tree."""
+        of_state = () if self.state is None else self.state.files
+        return self.relation.files.union(of_state, *(files_of(entry.delta.segments) for entry in self.log))

@@ -32,6 +32,7 @@ PACKS = "packs"
 """The folder of packs, beside those of trees."""
 
 _ENDING = ".arrow"
+_PART = f"{_ENDING}@"
 _ALIGNED = 64
 """Arrow's columns begin at multiples of this."""
 _ANY = ""
@@ -55,7 +56,7 @@ def extent_of(path: str) -> Extent:
         >>> extent_of("state/G1/3.arrow")
         Extent(file='state/G1/3.arrow', first=0, bytes=None)
     """
-    stem, part, extent = path.rpartition(f"{_ENDING}@")
+    stem, part, extent = path.rpartition(_PART)
     if not part:
         return Extent(path)
     first, _, size = extent.partition("+")
@@ -64,7 +65,8 @@ def extent_of(path: str) -> Extent:
 
 def file_of(path: str) -> str:
     """The file that has the rows of a path."""
-    return extent_of(path).file
+    stem, part, _ = path.rpartition(_PART)
+    return stem + _ENDING if part else path
 
 
 @lru_cache(maxsize=65_536)

@@ -5,6 +5,7 @@ Segments stand for the rows of 10⁹, 250,000 in each: their files have a byte, 
 
 from __future__ import annotations
 
+import cProfile
 import datetime as dt
 import sqlite3
 import time
@@ -82,6 +83,22 @@ def test_opening_takes_seconds_and_a_commit_follows_what_changed(tmp_path: Path)
     assert len(segments) > 2 * STREAMS * SEGMENTS
     print(f"{len(segments):,} segments: opened in {opening:.2f} s, a commit {taken:.3f} s of CPU, {last:,} bytes")
     assert opening < 15 and taken < 0.5 and last < 30_000
+
+
+def test_a_commit_calls_no_function_for_each_segment(tmp_path: Path) -> None:
+    """Names are compared as whole sets, so 1,600 segments more make no call more."""
+    with Session(InProcess(), f"file://{tmp_path}/store") as session:
+        session.add_stream("t", pa.table({"id": [1]}), history=1)
+        session.register("SELECT id FROM t", "q")
+        few = calls_of_a_commit(session)
+        commit(session, 200)
+        assert calls_of_a_commit(session) < few + 200
+
+
+def calls_of_a_commit(session: Session) -> int:
+    profile = cProfile.Profile()
+    profile.runcall(commit, session, 1)
+    return sum(entry.callcount for entry in profile.getstats())
 
 
 def test_event_times_come_back_and_those_of_an_older_version_are_computed(tmp_path: Path) -> None:

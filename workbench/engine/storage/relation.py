@@ -26,7 +26,7 @@ from workbench.engine.storage.frames import segments_frame
 from workbench.engine.storage.grouping import group_rows
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout
 from workbench.engine.storage.reduction import Cells, Combine
-from workbench.engine.storage.segments import Run, Segment
+from workbench.engine.storage.segments import Run, Segment, files_of
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Relation:
     @cached_property
     def segments(self) -> Run:
         """The files the rows are in, oldest first."""
-        return tuple(segment for run in self.runs for segment in run)
+        return tuple(chain.from_iterable(self.runs))
 
     @cached_property
     def rows(self) -> int:
@@ -178,8 +178,8 @@ class Relation:
 
     @cached_property
     def files(self) -> frozenset[str]:
-        """The files that have the segments; others may have rows in them, too."""
-        return frozenset(segment.file for segment in self.segments)
+        """The files that have the segments."""
+        return files_of(self.segments)
 
     def placed(self, place: Callable[[Segment, str], Segment]) -> Relation:
         """The relation with its segments where ``place`` puts them; itself where they stay."""

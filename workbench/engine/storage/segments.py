@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
+from operator import attrgetter
 from pathlib import Path
 from zlib import crc32
 
@@ -37,6 +38,7 @@ class Segment:
         bytes: how many it has, known without the file; 0 where that is not known.
         buckets: the set of those that its rows may be of (``buckets``): of every one, where they are not told apart.
         by: the number of the key that these are of (``BucketKey``).
+        file: the one that it is, or is in. Every commit compares those of all segments.
     """
 
     path: str
@@ -45,11 +47,10 @@ class Segment:
     bytes: int = 0
     buckets: int = EVERY_BUCKET
     by: int = 0
+    file: str = field(init=False, compare=False, repr=False)
 
-    @property
-    def file(self) -> str:
-        """The file that it is, or is in."""
-        return file_of(self.path)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "file", file_of(self.path))
 
     def buckets_by(self, key: int) -> int:
         """The buckets that its rows may be of by a key."""
@@ -74,6 +75,11 @@ def segment_fields(segment: Segment) -> SegmentFields:
 def segments_of(fields: Iterable[SegmentFields]) -> Run:
     """The segments that tasks have answered with."""
     return tuple(Segment(*of_segment) for of_segment in fields)
+
+
+def files_of(segments: Iterable[Segment]) -> frozenset[str]:
+    """The files that have some segments; others may have rows in them, too."""
+    return frozenset(map(attrgetter("file"), segments))
 
 
 class SegmentWriter:

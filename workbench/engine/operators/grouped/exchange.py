@@ -31,6 +31,7 @@ from workbench.engine.storage.segments import (
     Run,
     SegmentFields,
     SegmentWriter,
+    files_of,
     open_segment,
     segment_fields,
     segments_of,
@@ -110,7 +111,7 @@ def exchange(
     def read(answers: list[list[list[SegmentFields]]]) -> Job:
         parts: list[Run] = [segments_of(chain.from_iterable(of_part)) for of_part in zip(*answers, strict=True)]
         every, buckets = tuple(chain.from_iterable(parts)), of_parts
-        runner.passing |= {segment.file for segment in every}
+        runner.passing |= files_of(every)
         if not made.plan.groups or tasks_for(rows_stored(every), runner.jobs, operator.kept) == 1:
             parts, buckets = [every], (EVERY_BUCKET,)
         job_input = runner.job_input(plan, _FRAGMENTS)
