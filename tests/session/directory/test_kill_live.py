@@ -29,6 +29,8 @@ from servers import ISOLATES, Broker, isolating_broker, postgres
 from workbench import Session
 
 KILLS = int(os.environ.get("ARGUS_KILLS", "1" if LONG else "0"))
+WAITING = 50_000
+"""Rows in the log when a session begins that leaves rows out."""
 PROJECT = Path(__file__).resolve().parents[3]
 GROUPS = "SELECT grp, COUNT(*) AS n, SUM(v) AS s FROM T GROUP BY grp"
 CHILD = """
@@ -176,15 +178,18 @@ def test_a_session_that_leaves_rows_out_survives_being_killed(spark: SparkSessio
     growing = Growing(rows)
     growing.put(1_000)
     with Session(spark, tmp_path / "s") as session:
-        session.add_stream("T", f"{rows}/*.parquet", shed="sample", time="v")
+        session.add_stream("T", f"{rows}/*.parquet", shed="sample", time="v", batch=WAITING)
         session.register(GROUPS, name="groups")
         session.register("SELECT v FROM T WHERE v % 997 = 0", name="some")
         session.add_sink("groups", str(tmp_path / "files"), name="files")
     left_out = [0]
     with Repeated(lambda: growing.put(1_000), seconds=0.1):
         for _ in range(KILLS):
-            # Every batch takes longer than three times this latency: where rows wait for the next one, it is behind.
-            growing.put(50_000)
+            growing.put(WAITING)
+            with Session.open(tmp_path / "s", spark) as session:
+                assert not session.retry("T")
+                assert session.streams["T"].waiting >= WAITING
+            # Every batch takes longer than three times this latency, so it is behind before a few batches took them.
             killed_after(tmp_path / "s", delays.uniform(2, 8), latency="1ms")
             with Session.open(tmp_path / "s", spark) as session:
                 stream = session.streams["T"]
