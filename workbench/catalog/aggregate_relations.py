@@ -30,6 +30,7 @@ _FORMAL: Mapping[str, tuple[DataType, ...]] = {
     **dict.fromkeys(("bit_and", "bit_or", "bit_xor"), (INTEGER,)),
     "listagg": (STRING, STRING),
     "array_agg": (BOOLEAN, STRING),
+    "array_agg_limit": (INTEGER, BOOLEAN, STRING),
 }
 """The types of formal arguments, where they are not any numbers."""
 
@@ -94,7 +95,7 @@ def _statistics_of(
 ) -> tuple[Expression, tuple[AggregateCall, ...]]:
     """An aggregate over formal arguments, and its statistics."""
     statistics: dict[AggregateCall, None] = {}
-    arguments = tuple(Column(formal, type_) for formal, type_ in zip("xy", types, strict=False))
+    arguments = tuple(Column(formal, type_) for formal, type_ in zip("xyz", types, strict=False))
     value = expand(name, arguments, distinct, lambda statistic: statistics.update({statistic: None}))
     return value, tuple(statistics)
 

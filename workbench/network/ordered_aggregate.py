@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Expression
-from workbench.sql.functions.aggregate_rules import DESCENDING
+from workbench.sql.functions.aggregate_rules import ARRAYS, DESCENDING
 
-ORDERED_AGGREGATES = frozenset({"listagg", "listagg_desc", "array_agg", "array_agg_desc", "percentile_disc_desc"})
+ORDERED_AGGREGATES = frozenset(
+    {"percentile_disc_desc", *(f"{name}{end}" for name in ("listagg", *ARRAYS) for end in ("", DESCENDING))}
+)
 
 
 def ordered_aggregate_sql(call: AggregateCall, sql: Callable[[Expression], str]) -> str:
@@ -24,18 +26,20 @@ def ordered_aggregate_sql(call: AggregateCall, sql: Callable[[Expression], str])
     if function == "percentile_disc":
         ordered, share = call.arguments
         return f"PERCENTILE_DISC({sql(share)}) WITHIN GROUP (ORDER BY {sql(ordered)} DESC)"
+    limit = ""
     if function == "listagg":
         value, separator, *keys = call.arguments
         name, inner, condition = "LISTAGG", f"{sql(value)}, {sql(separator)}", ""
     else:
-        counts, value, *keys = call.arguments
+        *limits, counts, value = call.arguments[: ARRAYS[function]]
+        keys = [*call.arguments[ARRAYS[function] :]]
         name, condition = _counted(counts, value, call.distinct, sql)
-        inner = sql(value)
+        inner, limit = sql(value), "".join(f" LIMIT {sql(part)}" for part in limits)
     if down and not keys:
         keys = [value]
     order = f" ORDER BY {', '.join(sql(key) + ' DESC' * down for key in keys)}" if keys else ""
     distinct = "DISTINCT " if call.distinct and name != "COLLECT_SET" else ""
-    return f"{name}({distinct}{inner}{order}){condition}"
+    return f"{name}({distinct}{inner}{order}{limit}){condition}"
 
 
 def _counted(

@@ -111,6 +111,17 @@ COLLECTED = {
         " LEN(LIST(s)) AS n, ARRAY_TO_STRING(LIST(g ORDER BY g), '-') AS t FROM t GROUP BY flag",
         dialect="duckdb",
     ),
+    "first_of_duckdb": Case(
+        "SELECT g, LIST(id ORDER BY k DESC, id DESC)[1:2] AS a, LIST(DISTINCT k ORDER BY k)[:3] AS b,"
+        " FIRST(id ORDER BY ts, id) AS c, LAST(s ORDER BY id, s) AS d, LIST(id ORDER BY id)[2] AS e,"
+        " LIST_SLICE(LIST(k ORDER BY k) FILTER (WHERE id > 3), 1, 2) AS f, LIST(k ORDER BY k DESC)[2:3] AS h,"
+        " MAX(k, 2) AS i, MIN(x, 9) AS j, ARG_MIN(s, id, 2) AS l FROM t GROUP BY g",
+        dialect="duckdb",
+    ),
+    "first_of_each": Case(
+        "SELECT flag, slice(collect_list(k), 1, 3) AS a, collect_list(id)[1] AS b FROM t GROUP BY flag",
+        f"SELECT flag, ({_collected('k')})[1:3], ({_collected('id')})[2] FROM t GROUP BY flag",
+    ),
     "of_duckdb_looked_for": Case(
         "SELECT k, 3 = ANY(LIST(id)) AS a, LIST_CONTAINS(LIST(big), k) AS b, [k, 1] = [3, 1] AS c,"
         " k IN LIST(id) AS d, k NOT IN [1, 3] AS e, k NOT IN [1, 3, NULL] AS f, 2 NOT IN [k, NULL] AS g"

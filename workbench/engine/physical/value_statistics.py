@@ -12,7 +12,7 @@ Pirahesh, Incremental maintenance for non-distributive aggregate functions, VLDB
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from workbench.engine.physical.accumulators import Final, is_wide
@@ -21,7 +21,7 @@ from workbench.engine.physical.row_inputs import RowInput, TupleInput, content_i
 from workbench.engine.storage.reduction import Combine
 from workbench.sql.algebra.expressions import AggregateCall, Constant, Expression
 from workbench.sql.algebra.types import INTEGER, STRING, DataType, Kind, decimal
-from workbench.sql.functions.aggregate_rules import ONE
+from workbench.sql.functions.aggregate_rules import DESCENDING, ONE
 
 VALUES = "_values"
 """Column of a state: 0 in the row of a group; in the row of a value the number of the expression that it is of."""
@@ -79,8 +79,8 @@ class ValueStatistic:
     """A statistic that is computed from all values of a group, in their order.
 
     Attributes:
-        function: ``median, percentile, percentile_disc, mode, min, max, sum, bit_and, bit_or, bit_xor, listagg`` or
-            ``array_agg``; with ``_desc`` in the other order. A sum is of DISTINCT values.
+        function: ``median, percentile, percentile_disc, mode, min, max, sum, bit_and, bit_or, bit_xor, listagg,
+            array_agg`` or ``array_agg_limit``; with ``_desc`` in the other order. A sum is of DISTINCT values.
         of: the values.
         type: of the statistic.
         fraction: of a percentile.
@@ -88,6 +88,7 @@ class ValueStatistic:
         last_of: the types of a ``TupleInput``, where the values are such and the statistic is made of their last
             values.
         separator: what stands between the texts of LISTAGG.
+        limit: how many elements an array has at most, where that is limited.
     """
 
     function: str
@@ -97,6 +98,14 @@ class ValueStatistic:
     distinct: bool = False
     last_of: tuple[DataType, ...] = ()
     separator: str = ""
+    limit: int | None = None
+
+    @property
+    def ends(self) -> tuple[int, bool] | None:
+        """How many values at an end of the order give it, and whether they are the last ones; see ``limit``."""
+        if self.function in ("min", "max"):
+            return 1, self.function == "max"
+        return None if self.limit is None else (self.limit, self.function.endswith(DESCENDING))
 
 
 @dataclass(frozen=True)
@@ -157,6 +166,9 @@ def statistic_of_values(statistic: AggregateCall) -> ValueStatistic:
             return _list_of(statistic, of, (*order, value), separator)
         case (("array_agg" | "array_agg_desc"), (counts, value, *order)):
             return _list_of(statistic, CountedValues.of_tuples((*order, value), (), counts), (*order, value))
+        case (("array_agg_limit" | "array_agg_limit_desc"), (Constant(int() as limit), counts, value, *order)):
+            of = CountedValues.of_tuples((*order, value), (), counts)
+            return replace(_list_of(statistic, of, (*order, value)), limit=limit)
         case (
             ("percentile" | "percentile_disc" | "percentile_disc_desc"),
             (argument, Constant(Decimal() as fraction)),

@@ -25,7 +25,7 @@ _FLAGS = {"big_int", "deterministic", "nulls_excluded"}
 class AggregateSyntax:
     """A call of an aggregate: its arguments, whether they are DISTINCT, and what its values are ordered by.
 
-    ``ignore_nulls``: whether it says IGNORE NULLS, as all but FIRST and LAST do anyway.
+    ``ignore_nulls``: whether it says IGNORE NULLS, as all but FIRST and LAST do anyway. ``limit``: of ARRAY_AGG.
     """
 
     name: str
@@ -33,6 +33,7 @@ class AggregateSyntax:
     distinct: bool = False
     order: tuple[exp.Ordered, ...] = ()
     ignore_nulls: bool = False
+    limit: exp.Expr | None = None
 
 
 def aggregate_name(node: exp.Expr) -> str | None:
@@ -74,13 +75,16 @@ def read_aggregate(name: str, node: exp.Expr, source: SourceText) -> AggregateSy
         source.refuse_others(parts[0], set(), "COUNT(*)")
         return AggregateSyntax(name, [])
     order: tuple[exp.Ordered, ...] = ()
+    limit = parts[0].expression if name == "array_agg" and parts and isinstance(parts[0], exp.Limit) else None
+    if limit is not None:
+        parts[0] = parts[0].this
     if parts and isinstance(parts[0], exp.Order):
         order = tuple(parts[0].expressions)
         parts[0] = parts[0].this
     if parts and isinstance(parts[0], exp.Distinct):
         source.refuse_others(parts[0], {"expressions"}, "DISTINCT")
-        return AggregateSyntax(name, [*parts[0].expressions, *parts[1:]], True, order)
-    return AggregateSyntax(name, parts, isinstance(node, exp.ArrayUniqueAgg), order)
+        return AggregateSyntax(name, [*parts[0].expressions, *parts[1:]], True, order, limit=limit)
+    return AggregateSyntax(name, parts, isinstance(node, exp.ArrayUniqueAgg), order, limit=limit)
 
 
 def _within_group(name: str, node: exp.WithinGroup, source: SourceText) -> AggregateSyntax:

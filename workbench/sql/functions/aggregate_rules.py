@@ -27,6 +27,8 @@ ONE, TWO, THREE, FOUR = (1,), (2,), (3,), (4,)
 
 DESCENDING = "_desc"
 """The end of the name of a statistic whose values are in descending order."""
+ARRAYS: Mapping[str, int] = {"array_agg": 2, "array_agg_limit": 3}
+"""Statistics that are arrays, and how many arguments stand before the keys that their values are ordered by."""
 EXACT_SUM = "exact_sum"
 """The sum of DOUBLE without rounding, as a text of its digits."""
 
@@ -124,7 +126,7 @@ RULES: Mapping[str, StatisticRule] = {
     "skewness": _products(ONE, TWO, THREE),
     "kurtosis": _products(ONE, TWO, THREE, FOUR),
     **dict.fromkeys(("bit_and", "bit_or", "bit_xor", "median", "mode", "percentile"), _VALUES),
-    **{name + end: _VALUES for name in ("percentile_disc", "listagg", "array_agg") for end in ("", DESCENDING)},
+    **{name + end: _VALUES for name in ("percentile_disc", "listagg", *ARRAYS) for end in ("", DESCENDING)},
 }
 """The basic statistics by name; ``rule_of`` says which rule a statistic has."""
 

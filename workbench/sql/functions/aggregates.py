@@ -240,6 +240,11 @@ def _collected(arguments: Arguments) -> tuple[Arguments, DataType]:
     return arguments, array_of(arguments[1].type)
 
 
+def _collected_first(arguments: Arguments) -> tuple[Arguments, DataType]:
+    """How many elements there are at most, and the arguments of ``array_agg``."""
+    return arguments, _collected(arguments[1:])[1]
+
+
 _OF = {name: partial(_algebraic, name) for name in ALGEBRAIC}
 _ANY = 9
 _PAIR = "(double, double): double"
@@ -283,5 +288,7 @@ AGGREGATES = {aggregate.name: aggregate for aggregate in (
     _aggregate("regr_count(any, any)", exp.RegrCount, expand=_as("count", 2)),
     _aggregate("listagg(any...)", exp.GroupConcat, rule=_listed, distinct=True),
     _aggregate("array_agg(any)", exp.ArrayAgg, exp.ArrayUniqueAgg, rule=_collected, distinct=True, unordered=_ANY),
+    # The first elements of that array.
+    _aggregate("array_agg_limit(integer, any)", rule=_collected_first, distinct=True, unordered=_ANY),
 )}  # fmt: skip
 """Built-in aggregates by name."""

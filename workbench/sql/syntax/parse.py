@@ -18,6 +18,7 @@ from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.dialects import DIALECTS
 from workbench.sql.syntax.arguments import DroppedArgumentError, parser_of
 from workbench.sql.syntax.forms_of_spark import with_forms_of_spark
+from workbench.sql.syntax.limited_lists import with_limited_lists
 from workbench.sql.syntax.limits import refuse_height, refuse_nesting
 from workbench.sql.syntax.schema_names import without_schemas
 from workbench.sql.syntax.shorthands import as_written_out, with_derived_aggregates, with_named_joins
@@ -132,7 +133,8 @@ def _parse_statement(source: SourceText, tokens: Sequence[Token]) -> exp.Expr:
     rules = DIALECTS[source.dialect]
     tree = with_forms_of_spark(tree) if rules.explodes else tree
     tree = as_written_out(tree) if rules.has_rows else with_named_joins(tree)
-    return with_derived_aggregates(tree, rules.made_aggregates) if rules.made_aggregates else tree
+    tree = with_derived_aggregates(tree, rules.made_aggregates) if rules.made_aggregates else tree
+    return with_limited_lists(tree)
 
 
 def _with_named_values(tokens: Sequence[Token]) -> list[Token]:

@@ -17,7 +17,8 @@ from workbench.engine.operators.grouped.group_values import GroupValues
 from workbench.engine.operators.grouped.value_counts import ChangedValues
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan, plan_aggregate
 from workbench.engine.physical.value_statistics import VALUES, ValueStatistic
-from workbench.engine.storage.indexes.rank_index import RankKey, SortedRun
+from workbench.engine.storage.indexes.key_index import key_hashes
+from workbench.engine.storage.indexes.rank_index import RankKey, SortedRun, values_at_end
 from workbench.engine.storage.layout import MEMBER, Layout, conform
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import write_segments
@@ -93,6 +94,30 @@ PICKS = [
     (decimal(38, 10), lambda r: Decimal(r.randrange(-40, 40)) * 10**25 + Decimal(r.randrange(9)).scaleb(-10)),
     (STRING, lambda r: r.choice(["", "a", "a\0", "Z", "é", "\uffff", "\U0001f600"]) * r.randrange(4)),
 ]
+
+
+@pytest.mark.parametrize(("type_", "pick"), PICKS)
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("number", [1, 3, 8])
+def test_values_at_an_end_are_found_whatever_was_taken_back(
+    type_: DataType, pick: Any, last: bool, number: int, tmp_path: Path
+) -> None:
+    stored, chosen = Stored(plan_of(type_), tmp_path), random.Random(number)
+    for _ in range(6):
+        stored.keep(stored.change(pick, chosen, 150))
+    key = RankKey((*stored.plan.keys, VALUES), stored.of.column, LIVE)
+    runs = [run for run in (SortedRun.of_segment(segment.path, key) for segment in stored.segments) if run is not None]
+    asked = stored.values(stored.change(pick, chosen, 0)).dirty
+    asked = asked.set_column(asked.schema.get_field_index(VALUES), VALUES, pa.array([stored.of.number] * len(GROUPS)))
+    hashes, _ = key_hashes([asked.column(name) for name in key.columns], nulls=True)
+    found: list[Counter[Any]] = [Counter() for _ in GROUPS]
+    for values, groups, counts in values_at_end([(run, *run.slices(hashes)) for run in runs], number, last):
+        for value, group, count in zip(values.to_pylist(), groups, counts, strict=True):
+            found[group][value] += int(count)
+    for some, counter in zip(found, stored.left, strict=True):
+        wanted = sorted(counter, reverse=last)[:number]
+        assert sorted(some, reverse=last)[:number] == wanted
+        assert [some[value] for value in wanted] == [counter[value] for value in wanted]
 
 
 @pytest.mark.parametrize(("type_", "pick"), PICKS)

@@ -1,13 +1,14 @@
 """The values of dirty groups after a batch: those that are stored, and the change.
 
-The values of a small group are read, sorted and counted through, for all small groups together. A value at a place in
-the order of a large group is found by ranks, which takes the logarithm of its size. The most frequent value is one of
-those that change, or the one before, unless that became rarer.
+The values of a small group are read, sorted and counted through, for all small groups together. Values at an end of the
+order, as MAX and the first elements of an array, are taken from the ends of the runs. A value at another place in the
+order of a large group is found by ranks, which takes the logarithm of its size. The most frequent value is one of those
+that change, or the one before, unless that became rarer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -30,14 +31,16 @@ from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
 from workbench.engine.physical.value_statistics import VALUES, CountedValues, ValueStatistic
 from workbench.engine.storage.grouping import Positions, not_distinct
 from workbench.engine.storage.indexes.key_index import Hashes, Key, KeyRanges, candidates_of_each, key_hashes
-from workbench.engine.storage.indexes.rank_index import RankedGroup, RankKey, SortedRun
+from workbench.engine.storage.indexes.rank_index import RankedGroup, RankKey, SortedRun, values_at_end
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run
 from workbench.limits import LIMITS, Limits
 
-_PLACES = ("min", "max", "percentile_disc", "percentile_disc_desc")
+_PLACES = ("percentile_disc", "percentile_disc_desc")
 """Statistics that are the value at one place in the order of the values."""
 _PERCENTILES = ("median", "percentile")
+_ENTRIES_READ = 4
+"""Of a group in the time in which one is found in the index."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,8 @@ class GroupValues:
         """
         if statistic.function == "mode" and not statistic.distinct and before is not None and self.stored:
             return self._most_frequent(statistic, before)
+        if statistic.ends is not None and self._far_apart(statistic.ends[0]):
+            return self._at_end(*statistic.ends).statistic(statistic)
         if statistic.function not in (*_PLACES, *_PERCENTILES) or not self.ranked:
             return self._sorted.statistic(statistic)
         at = np.array(sorted(self.ranked), dtype=np.int64)
@@ -78,6 +83,16 @@ class GroupValues:
         mask[at] = True
         small, large = self._sorted_small.statistic(statistic), self._by_rank(statistic, at)
         return pc.replace_with_mask(small, pa.array(mask), shown_statistic(large, statistic).cast(small.type))
+
+    def _far_apart(self, number: int) -> bool:
+        """Whether it pays to read only some values at an end of the order of each group."""
+        few = max(self.limits.values_of_large_group, _ENTRIES_READ * (number + 1) * self.dirty.num_rows)
+        return self.state is not None and int(self._sizes.sum()) > few and bool(self._runs)
+
+    def _at_end(self, number: int, last: bool) -> SortedValues:
+        """At least a number of values at an end of the order of each group, or all of them."""
+        slices = [(run, *run.slices(self._hashes)) for run in self._runs]
+        return SortedValues.of(list(values_at_end(slices, number, last)), self.dirty.num_rows)
 
     def _by_rank(self, statistic: ValueStatistic, at: Positions) -> pa.Array:
         """A statistic of some large groups."""
@@ -177,16 +192,17 @@ class GroupValues:
         if self.state is None:
             return {}
         large = np.flatnonzero(self._sizes > self.limits.values_of_large_group)
-        if not len(large):
+        if not len(large) or not self._runs:
             return {}
-        stored = [SortedRun.of_segment(segment.path, self._key) for segment in self.stored]
-        runs = [run for run in (*stored, SortedRun.of_rows(self.changed.rows, self._key)) if run is not None]
-        if len(runs) <= len(stored):  # two groups of one hash somewhere
-            return {}
-        slices = [run.slices(self._hashes[large]) for run in runs]
+        slices = [(run, *run.slices(self._hashes[large])) for run in self._runs]
         return {
-            int(group): RankedGroup(
-                tuple((run, int(low[at]), int(high[at])) for run, (low, high) in zip(runs, slices, strict=True))
-            )
+            int(group): RankedGroup(tuple((run, int(low[at]), int(high[at])) for run, low, high in slices))
             for at, group in enumerate(large)
         }
+
+    @cached_property
+    def _runs(self) -> Sequence[SortedRun]:
+        """The values that are stored, and those that change, in order; none where two groups have one hash."""
+        stored = [SortedRun.of_segment(segment.path, self._key) for segment in self.stored]
+        runs = [run for run in (*stored, SortedRun.of_rows(self.changed.rows, self._key)) if run is not None]
+        return runs if len(runs) > len(stored) else ()

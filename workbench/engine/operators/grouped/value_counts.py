@@ -24,6 +24,7 @@ from workbench.engine.storage.exact_sums import ExactSums, exact_products
 from workbench.engine.storage.grouping import Positions, group_rows, not_distinct, with_equal_bits
 from workbench.engine.storage.reduction import Cells, Combine
 from workbench.engine.storage.sort_keys import last_values
+from workbench.sql.functions.aggregate_rules import DESCENDING
 
 CountArray = npt.NDArray[np.int64]
 
@@ -149,10 +150,10 @@ class SortedValues:
                 result = own._sum_of_each()
             case "sum":
                 result = own._exact_sums()
-            case "listagg" | "listagg_desc" | "array_agg" | "array_agg_desc":
-                return own._lists(statistic)
-            case _:
+            case "bit_and" | "bit_or" | "bit_xor":
                 result = own._bits(statistic.function)
+            case _:
+                return own._lists(statistic)
         return shown_statistic(result, statistic)
 
     @property
@@ -217,10 +218,15 @@ class SortedValues:
 
     def _lists(self, statistic: ValueStatistic) -> pa.Array:
         """The last values of all tuples of each group, in their order: as a joined text, or as the text of an array."""
-        at = np.repeat(np.arange(len(self.group)), self.counts)
-        if statistic.function.endswith("_desc"):
+        at = np.arange(len(self.group))
+        if statistic.function.endswith(DESCENDING):
             at = at[::-1]
             at = at[np.argsort(self.group[at], kind="stable")]
+        if statistic.limit is None:
+            at = np.repeat(at, self.counts[at])
+        else:
+            at = np.repeat(at, np.minimum(self.counts[at], statistic.limit))
+            at = at[np.arange(len(at)) - np.searchsorted(self.group[at], self.group[at]) < statistic.limit]
         elements = last_values(self.values.take(pa.array(at)), [to_arrow(type_) for type_ in statistic.last_of])
         ends = np.searchsorted(self.group[at], np.arange(self.groups + 1)).astype(np.int32)
         if statistic.function.startswith("listagg"):
@@ -272,15 +278,7 @@ def place_of(statistic: ValueStatistic, total: int) -> int:
         [0, 0, 1]
     """
     place = max(1, math.ceil(statistic.fraction * total)) - 1
-    match statistic.function:
-        case "min":
-            return 0
-        case "max":
-            return total - 1
-        case "percentile_disc":
-            return place
-        case _:
-            return total - 1 - place
+    return place if statistic.function == "percentile_disc" else total - 1 - place
 
 
 def percentile(

@@ -9,7 +9,7 @@ it among the values of all runs: the logarithm of the group's size in steps, wha
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
@@ -189,6 +189,57 @@ class RankedGroup(Ranked[SortedRun]):
         """The value before which, in order, ``rank`` values stand; see ``place_at``."""
         run, at = self.place_at(rank)
         return run.values[int(run.rows[at])]
+
+
+def values_at_end(
+    slices: Sequence[tuple[SortedRun, Positions, Positions]], number: int, last: bool
+) -> Iterator[tuple[pa.Array, Positions, Positions]]:
+    """Values at an end of the order of groups, the groups that have them, and how often; equal ones once for each run.
+
+    A few entries at the end of each run are looked at. Those beyond the last one of a run that has more tell all of
+    their values; where too many of these were taken back, more are looked at.
+
+    Args:
+        slices: the runs, and where the entries of each group begin and end there.
+        number: of different values at least; a group that has fewer gives all.
+        last: whether they are the greatest ones.
+    """
+    some, groups = number + 1, np.arange(len(slices[0][1]))
+    while len(groups):
+        found = [_taken(run, first[groups], end[groups], some, last) for run, first, end in slices]
+        values = with_equal_bits(pa.concat_arrays([one[0] for one in found]))
+        owner, counts, has_more = (np.concatenate([one[at] for one in found]) for at in (1, 2, 3))
+        order = pc.sort_indices(
+            pa.table({"owner": owner, "value": values}), [("owner", "ascending"), ("value", "ascending")]
+        )
+        at = order.to_numpy()[::-1] if last else order.to_numpy()
+        values, owner = values.take(pa.array(at)), owner[at]
+        new = np.ones(len(at), dtype=bool)
+        new[1:] = (owner[1:] != owner[:-1]) | ~not_distinct(values[1:], values[:-1])
+        starts = np.flatnonzero(new)
+        owner, counts = owner[starts], np.add.reduceat(counts[at], starts) if len(at) else counts
+        unsure = np.cumsum(np.logical_or.reduceat(has_more[at], starts)) if len(at) else starts
+        before = np.append(0, unsure)[np.searchsorted(-owner if last else owner, -owner if last else owner)]
+        sure = (unsure == before) & (counts > 0)
+        enough = np.bincount(owner[sure], minlength=len(groups)) >= number
+        enough[np.setdiff1d(np.arange(len(groups)), owner[unsure > before])] = True
+        left = sure & enough[owner]
+        yield values.take(pa.array(starts[left])), groups[owner[left]], counts[left]
+        some, groups = some * 4, groups[~enough]
+
+
+def _taken(
+    run: SortedRun, first: Positions, end: Positions, some: int, last: bool
+) -> tuple[pa.Array, Positions, Positions, npt.NDArray[np.bool_]]:
+    """Some entries at an end of ranges of a run: values, number of the range, counts, and whether more are behind."""
+    low = np.maximum(first, end - some) if last else first
+    high = end if last else np.minimum(end, first + some)
+    sizes = high - low
+    owner = np.repeat(np.arange(len(first)), sizes)
+    at = np.arange(len(owner)) + np.repeat(low - (np.cumsum(sizes) - sizes), sizes)
+    innermost = at == (low[owner] if last else high[owner] - 1)
+    counts = sums_between(run.through, at, at + 1)
+    return run.values.take(pa.array(run.rows[at])), owner, counts, innermost & (sizes < end - first)[owner]
 
 
 def _sorted(rows: pa.RecordBatch, key: RankKey) -> tuple[Hashes, Orders, Positions, Positions]:

@@ -36,6 +36,7 @@ from workbench.sql.algebra.types import (
 )
 from workbench.sql.binder.aggregates.arguments import argument_of
 from workbench.sql.binder.aggregates.ordered import (
+    FIRST_PLACE,
     IN_ORDER,
     PLACED,
     counted_and_value,
@@ -174,7 +175,7 @@ class Aggregation:
             _check(name, len(syntax.parts), syntax.distinct, node, b.source)
             name, arguments = in_order(syntax, arguments, node, b, self._rows_order)
             values = aggregates.expand(name, tuple(arguments), False, self.keep)
-            return call("element_at", values, Constant(1 if syntax.name == "first" else -1, INTEGER))
+            return call("element_at", values, FIRST_PLACE)
         if name not in (*IN_ORDER, *PLACED) and name != "percentile_disc" and syntax.order:
             if not b.rules.orders_any_aggregate or any(argument.type == DOUBLE for argument in arguments):
                 b.source.refuse(f"ORDER BY inside {name.upper()}", node, "its answer depends on no order; leave it out")

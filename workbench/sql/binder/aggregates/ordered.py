@@ -13,7 +13,7 @@ from sqlglot import exp
 from workbench.sql.algebra.coercion import is_null
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.ordering import SortKey
-from workbench.sql.algebra.types import BINARY, BOOLEAN, STRING, Kind
+from workbench.sql.algebra.types import BINARY, BOOLEAN, INTEGER, STRING, Kind
 from workbench.sql.functions.aggregate_calls import AggregateSyntax
 from workbench.sql.functions.aggregate_rules import DESCENDING
 from workbench.sql.functions.bytes_of_postgres import bytes_of_text
@@ -28,6 +28,8 @@ IN_ORDER = ("listagg", "array_agg")
 """Aggregates whose values stand in an order."""
 PLACED = ("first", "last")
 """Aggregates that give the value at an end of an order, which is that of arrival unless they have ORDER BY."""
+FIRST_PLACE = Constant(1, INTEGER)
+"""The place of the first element of an array."""
 
 
 def counted_and_value(value: Expression, b: ExpressionBinder) -> list[Expression]:
@@ -73,6 +75,8 @@ def in_order(
 ) -> tuple[str, list[Expression]]:
     """The name that says the direction, and the arguments with the keys that values are ordered by.
 
+    FIRST is the array of the one first value, and LAST that of the first one in the other direction.
+
     Args:
         syntax: the call.
         arguments: of LISTAGG a text, or bytes, and a separator, of ARRAY_AGG whether a row counts and its value.
@@ -110,7 +114,12 @@ def in_order(
         order = [SortKey(placed(value, b.source), nulls_first=False)]  # it sorts them to find those that are equal
     name = "array_agg" if syntax.name in PLACED else syntax.name
     name, keys = with_keys(name, order or rows, (value, given), keeps_nulls, node, b.source)
-    return name, [*arguments, *keys]
+    if syntax.name == "last":
+        name = name.removesuffix(DESCENDING) if name.endswith(DESCENDING) else name + DESCENDING
+    limit = FIRST_PLACE if syntax.name in PLACED else None if syntax.limit is None else b.bind(syntax.limit)
+    if limit is None:
+        return name, [*arguments, *keys]
+    return name.replace("array_agg", "array_agg_limit"), [limit, *arguments, *keys]
 
 
 def with_keys(
