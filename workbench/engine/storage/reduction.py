@@ -67,13 +67,16 @@ class Cells:
         """Shape (readers, groups): the cells that have rows."""
         return np.asarray(np.logical_or.reduceat(self.read, self.starts, axis=1))
 
-    def reduce(self, values: pa.Array, combine: Combine, wanted: Mask) -> pa.Array:
+    def reduce(
+        self, values: pa.Array, combine: Combine, wanted: Mask, sums: pa.Decimal128Type | None = None
+    ) -> pa.Array:
         """The reduced value of each wanted cell, reader by reader.
 
         Args:
             values: one for each row.
             combine: how they are reduced.
             wanted: shape (readers, groups).
+            sums: the type of sums of whole numbers, where it is not theirs.
         """
         own = self if not values.null_count else Cells(self.starts, self.read & np.asarray(values.is_valid()))
         missing = ~own.present()[wanted] if values.null_count else None
@@ -83,15 +86,18 @@ class Cells:
             return ExactSums(sums, int(wanted.sum())).texts(missing)
         if combine is not Combine.SUM:
             return own._extreme(values, combine, wanted, missing)
-        if pa.types.is_decimal(values.type):
-            return own._decimal_sum(values, wanted, missing)
+        if sums is not None or pa.types.is_decimal(values.type):
+            return own._decimal_sum(values, wanted, missing).cast(sums or values.type)
         numbers = filled(values, 0).to_numpy(zero_copy_only=False)
         return pa.array(own._sum(numbers)[wanted], values.type, mask=missing)
 
     def _sum(self, numbers: _Numbers) -> _Numbers:
         """Shape (readers, groups)."""
         # A product with 0 is the fastest way to leave a number out; infinity and NaN do not become 0 by it.
-        chosen = self.read * numbers if numbers.dtype.kind == "i" else np.where(self.read, numbers, 0.0)
+        if len(self.read) == 1 and self.read.all():
+            chosen = numbers[None]
+        else:
+            chosen = self.read * numbers if numbers.dtype.kind == "i" else np.where(self.read, numbers, 0.0)
         return np.asarray(np.add.reduceat(chosen, self.starts, axis=1))
 
     def _extreme(self, values: pa.Array, combine: Combine, wanted: Mask, missing: Mask | None) -> pa.Array:
@@ -108,8 +114,8 @@ class Cells:
 
     def _decimal_sum(self, values: pa.Array, wanted: Mask, missing: Mask | None) -> pa.Array:
         """Limb by limb. A sum of more than 38 digits is NULL, as in Spark."""
-        sums = [self._sum(limb)[wanted] for limb in limbs_of(values)]
-        return decimals_of(sums, values.type.scale, missing).cast(values.type)
+        sums = [self._sum(limb)[wanted] for limb in limbs_of(values, alone=True)]
+        return decimals_of(sums, values.type.scale if pa.types.is_decimal(values.type) else 0, missing)
 
 
 def decimals_of(sums: Limbs, scale: int, missing: Mask | None) -> pa.Array:
@@ -124,7 +130,7 @@ def decimals_of(sums: Limbs, scale: int, missing: Mask | None) -> pa.Array:
         >>> decimals_of([limb * 3 for limb in limbs_of(pa.array([-1, 2**62]))], 2, None).to_pylist()
         [Decimal('-0.03'), Decimal('138350580552821637.12')]
     """
-    *lower, highest = sums
+    *lower, highest = sums if len(sums) > 1 else _two_limbs(*sums)
     if len(lower) == 1 and not (np.abs(high := highest + (lower[0] >> _LIMB)) >> _WITHIN_64_BITS).any():
         fitting = np.stack([(high << _LIMB) | (lower[0] & _LOW), high >> _LIMB], axis=1)
         return _decimals(fitting, scale, missing)
@@ -153,21 +159,35 @@ def _decimals(words: _Numbers, scale: int, missing: Mask | None) -> pa.Array:
     return pa.Array.from_buffers(pa.decimal128(38, scale), len(words), buffers)
 
 
-def limbs_of(values: pa.Array) -> Limbs:
+def limbs_of(values: pa.Array, alone: bool = False) -> Limbs:
     """Whole numbers, or unscaled decimals, in limbs of 32 bits, the lowest first; the last one is signed. NULL is 0.
 
-    Two limbs where all values fit 64 bits, as amounts of money do.
+    Two limbs where all values fit 64 bits, as amounts of money do, and one where each sum of some of them does, too.
+
+    Args:
+        values: the numbers.
+        alone: whether they are added to each other only; if not, there are two limbs at least.
     """
     known = filled(values, 0)
     if not pa.types.is_decimal(values.type):
-        numbers = known.to_numpy()
-        return [numbers & _LOW, numbers >> _LIMB]
+        return _limbs_of_numbers(known.to_numpy(), alone)
     words = np.frombuffer(known.buffers()[1], dtype=np.int64)
     words = words[2 * known.offset : 2 * (known.offset + len(known))].reshape(-1, 2)
     low, high = words[:, 0], words[:, 1]
     if (high == low >> 63).all():
-        return [low & _LOW, low >> _LIMB]
+        return _limbs_of_numbers(low, alone)
     return [low & _LOW, (low >> _LIMB) & _LOW, high & _LOW, high >> _LIMB]
+
+
+def _limbs_of_numbers(numbers: npt.NDArray[np.int64], alone: bool) -> Limbs:
+    if not alone:
+        return _two_limbs(numbers)
+    largest = max(-int(numbers.min()), int(numbers.max())) if len(numbers) else 0
+    return [numbers] if largest * len(numbers) < 1 << 63 else _two_limbs(numbers)
+
+
+def _two_limbs(numbers: npt.NDArray[np.int64]) -> Limbs:
+    return [numbers & _LOW, numbers >> _LIMB]
 
 
 def _too_large(words: npt.NDArray[np.uint64], highest: npt.NDArray[np.int64]) -> Mask:

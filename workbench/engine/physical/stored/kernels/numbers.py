@@ -42,7 +42,8 @@ def _values(numbers: pa.Array) -> npt.NDArray[Any]:
 
 
 def _missing(arguments: Sequence[pa.Array]) -> Mask:
-    return np.logical_or.reduce([np.asarray(argument.is_null()) for argument in arguments])
+    none = np.zeros(len(arguments[0]), dtype=bool)
+    return np.logical_or.reduce([none, *(np.asarray(each.is_null()) for each in arguments if each.null_count)])
 
 
 def _exact(compute: Callable[[Int64s, Int64s], tuple[Int64s, Mask]]) -> Kernel:
