@@ -10,6 +10,7 @@ import pytest
 from workbench.engine.spark.job_properties import inputs_here
 from workbench.engine.storage.job_input import InputRows, JobInput, TaskInput, inputs_of_job, job_token
 from workbench.engine.storage.segments import Segment
+from workbench.files.cache import CHECKSUMS
 from workbench.sql.windows.bounds import Interval
 
 
@@ -41,6 +42,26 @@ def test_segments_that_several_operators_read_travel_once() -> None:
     with inputs_here(text):
         for at, each in enumerate(of_worker):
             assert each.read().inputs == (InputRows(many[at:], many), InputRows())
+
+
+def test_a_task_reads_the_segments_of_its_operator_and_of_these_what_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = list[str]()
+    monkeypatch.setattr(CHECKSUMS, "tell", lambda path, checksum: read.append(path))
+    first, other = (tuple(new_segment() for _ in range(2_000)) for _ in range(2))
+    inputs = JobInput("G1/now"), JobInput("G2/now")
+    of_worker = pickle.loads(pickle.dumps(inputs[0]))
+    for batch, (before, most) in enumerate([(first, 2_100), ((*first, new_segment()), 600), (first[300:], 600)]):
+        read.clear()
+        for each, rows in zip(inputs, (before, other), strict=True):
+            each.set(batch, [InputRows((), rows)])
+        with inputs_here(inputs_of_job(inputs)[0]):
+            assert of_worker.read().inputs == (InputRows((), before),)
+        assert len(read) < most
+
+
+def new_segment() -> Segment:
+    identity = uuid.uuid4()
+    return Segment(f"state/packs/{identity.hex}.arrow", 1, identity.int >> 96)
 
 
 def test_a_worker_reads_no_input_that_is_not_its_jobs() -> None:

@@ -12,16 +12,17 @@ import json
 import uuid
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
 from workbench.engine.spark.arrow_tasks import ArrowBatches, run_tasks
 from workbench.engine.spark.job_properties import input_text
-from workbench.engine.storage.segments import Run, Segment, segment_fields, segments_of
+from workbench.engine.storage.segments import Run, Segment, SegmentFields, segment_fields, segments_of
 from workbench.errors import EngineError
 from workbench.files.cache import CHECKSUMS
 from workbench.limits import LIMITS, Limits
@@ -31,6 +32,10 @@ _INPUTS_KNOWN = 4
 """Inputs of jobs that a worker keeps as they were read: a task asks for its own several times."""
 _LONG_TEXT, _COMPRESSED = 8_192, "z"
 """Characters of an input that are sent as they are, and how another one begins."""
+_OF_A_PIECE, _OF_A_SHORT_ONE, _PIECES_KNOWN = 64, 16, 2_048
+"""Segments of a piece on average; of one that has no text of its own, at most; texts of pieces that a process keeps."""
+_BETWEEN = "\n"
+"""What is between the texts of an input: that of the job, and those of pieces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,17 +108,17 @@ class JobInput:
         """Set the input of the next job."""
         self._kept = replace(told, limits=self.limits)
 
-    def content(self, place: Callable[[Segment], int]) -> dict[str, Any] | None:
+    def content(self, places: Callable[[Run], list[int]]) -> dict[str, Any] | None:
         """What was set last, in terms of JSON; ``None`` where nothing was.
 
         Args:
-            place: of a segment among those that the job names.
+            places: of segments among those that the job names (``_Named``).
         """
         if (kept := self._kept) is None:
             return None
         return {
             "batch": kept.batch,
-            "inputs": [[[*map(place, run)] for run in (rows.change, rows.before)] for rows in kept.inputs],
+            "inputs": [[places(rows.change), places(rows.before)] for rows in kept.inputs],
             "extents": [{name: [i.low, i.high] for name, i in extent.items()} for extent in kept.extents],
             "learnt": kept.learnt,
             "given": kept.given,
@@ -124,8 +129,8 @@ class JobInput:
         if self._kept is not None:
             return self._kept if tasks == 1 else replace(self._kept, task=task, tasks=tasks)
         job = _of_job(input_text())
-        content, segment = job["inputs"][self.name], job["segments"].__getitem__
-        inputs = tuple(InputRows(*(tuple(map(segment, run)) for run in runs)) for runs in content["inputs"])
+        content = job["inputs"][self.name]
+        inputs = tuple(InputRows(*(_told(job, places) for places in runs)) for runs in content["inputs"])
         extents = tuple({name: Interval(*ends) for name, ends in e.items()} for e in content["extents"])
         told = content["learnt"], content["given"]
         return TaskInput(content["batch"], inputs, extents, task, tasks, self.limits, *told)
@@ -135,18 +140,39 @@ class JobInput:
         return run_tasks(spark, tasks, lambda task: step(self.read(task, tasks)), schema)
 
 
+class _Named:
+    """The segments that a job names, each once, however many operators read it.
+
+    Attributes:
+        segments: the number of each that stands alone.
+        pieces: the number of each piece, by its text.
+    """
+
+    def __init__(self) -> None:
+        self.segments: dict[Segment, int] = {}
+        self.pieces: dict[str, int] = {}
+
+    def places(self, run: Run) -> list[int]:
+        """The numbers of the segments of a run, and of pieces of it; those of pieces are negative."""
+        found = list[int]()
+        for piece in _pieces(run):
+            if len(piece) > _OF_A_SHORT_ONE:
+                found.append(~self.pieces.setdefault(_text_of(piece), len(self.pieces)))
+            else:
+                found += [self.segments.setdefault(segment, len(self.segments)) for segment in piece]
+        return found
+
+
 def inputs_of_job(inputs: Iterable[JobInput]) -> tuple[str, str]:
     """What travels with a job that reads some inputs, and the token that each of its tasks gives back.
 
-    A segment is named once, however many operators read it. Spark sends the text with each task, so a long one is
-    compressed.
+    Spark sends the text with each task, so long parts are compressed. A task reads the pieces that its operator needs,
+    and not those that an earlier batch has told to its worker.
     """
-    token, places = uuid.uuid4().hex, dict[Segment, int]()
-    contents = {each.name: each.content(lambda segment: places.setdefault(segment, len(places))) for each in inputs}
-    text = json.dumps({"token": token, "segments": [*map(segment_fields, places)], "inputs": contents})
-    if len(text) > _LONG_TEXT:
-        text = _COMPRESSED + b64encode(zlib.compress(text.encode(), level=1)).decode()
-    return text, token
+    token, named = uuid.uuid4().hex, _Named()
+    contents = {each.name: each.content(named.places) for each in inputs}
+    head = json.dumps({"token": token, "segments": [*map(segment_fields, named.segments)], "inputs": contents})
+    return _BETWEEN.join([head if len(head) <= _LONG_TEXT else _compressed(head), *named.pieces]), token
 
 
 def job_token() -> str:
@@ -173,10 +199,49 @@ def checked_token(answered: str, token: str, name: str) -> None:
 
 @lru_cache(maxsize=_INPUTS_KNOWN)
 def _of_job(text: str) -> Any:
-    if text.startswith(_COMPRESSED):
-        text = zlib.decompress(b64decode(text.removeprefix(_COMPRESSED))).decode()
-    content = json.loads(text)
-    content["segments"] = segments_of(content["segments"])
-    for segment in content["segments"]:
+    head, *pieces = text.split(_BETWEEN)
+    content = json.loads(_plain(head))
+    return content | {"segments": _told_segments(content["segments"]), "pieces": pieces}
+
+
+def _told(job: Mapping[str, Any], places: Iterable[int]) -> Run:
+    """The segments of some numbers (``_Named``)."""
+    found = list[Segment]()
+    for place in places:
+        found += (job["segments"][place],) if place >= 0 else _of_text(job["pieces"][~place])
+    return tuple(found)
+
+
+def _pieces(run: Run) -> Iterator[Run]:
+    """A run in pieces, which end where a segment's checksum says so: what runs of two batches share are the same ones.
+
+    Source: A. Muthitacharoen, B. Chen, D. Mazieres, A low-bandwidth network file system (SOSP 2001), 3.1.
+    """
+    ends = (at for at, segment in enumerate(run, 1) if (segment.checksum or 1) % _OF_A_PIECE == 0)
+    return (run[first:end] for first, end in pairwise([0, *ends, len(run)]))
+
+
+@lru_cache(maxsize=_PIECES_KNOWN)
+def _text_of(piece: Run) -> str:
+    return _compressed(json.dumps([*map(segment_fields, piece)]))
+
+
+@lru_cache(maxsize=_PIECES_KNOWN)
+def _of_text(text: str) -> Run:
+    return _told_segments(json.loads(_plain(text)))
+
+
+def _told_segments(fields: Iterable[SegmentFields]) -> Run:
+    """Segments that this process is told of, with their checksums."""
+    segments = segments_of(fields)
+    for segment in segments:
         CHECKSUMS.tell(segment.path, segment.checksum)
-    return content
+    return segments
+
+
+def _compressed(text: str) -> str:
+    return _COMPRESSED + b64encode(zlib.compress(text.encode(), level=1)).decode()
+
+
+def _plain(text: str) -> str:
+    return zlib.decompress(b64decode(text[1:])).decode() if text.startswith(_COMPRESSED) else text
