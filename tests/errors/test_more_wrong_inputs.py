@@ -196,7 +196,8 @@ def test_a_folder_below_a_file_is_no_target(tmp_path: Path) -> None:
 def test_a_word_too_many_says_both_readings() -> None:
     with pytest.raises(MagicError) as caught:
         find_command("drop").parse("big small")
-    assert caught.value.hint == 'if "big small" is one value, it stands in quotes; %argus help drop'
+    each = "one at a time: %argus drop big, then %argus drop small"
+    assert caught.value.hint == f'{each}; "big small" in quotes is one name; %argus help drop'
 
 
 def test_why_not_of_a_row_that_is_there_says_so() -> None:

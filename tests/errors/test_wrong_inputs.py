@@ -263,18 +263,31 @@ def test_words_that_are_several():
     stream = find_command("stream").parse("f f.csv --key a,b --key c --add x,y")
     assert (stream.key, stream.add) == (["a", "b", "c"], ["x", "y"])
     assert condition(find_command("results").parse("q --where n > 5 --limit 3").where) == "n > 5"
+    assert condition(find_command("notify").parse("q when n > 5").condition) == "n > 5"
+    assert condition(["when", ">", "5"]) == "when > 5"
 
 
 def test_there_are_eighty():
     assert len(TEXTS) + len(LINES) + 19 >= 80
 
 
-@pytest.mark.parametrize("line", ["costs nothing", "back 2 1"])
-def test_a_word_too_many_is_no_text_with_blanks(line):
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("costs nothing", "%argus costs"),
+        ("back 2 1", "%argus back 2"),
+        ("run --batches 3", "%argus run 3, without --batches"),
+        ("sink best to out", "%argus sink best out"),
+        ("suspend best total", "one at a time: %argus suspend best, then %argus suspend total"),
+        ("stream s f.csv --time Booked at", 'if "Booked at" is one value, it stands in quotes'),
+        ("stream s f.csv --skip 2", "it has --history, --batch,"),
+    ],
+)
+def test_a_word_too_many_and_the_line_that_is_meant(line, meant):
     name, _, rest = line.partition(" ")
     with pytest.raises(MagicError) as caught:
         find_command(name).parse(rest)
-    assert caught.value.hint == f"%argus help {name}"
+    assert caught.value.hint.startswith(meant) and caught.value.hint.endswith(f"; %argus help {name}")
 
 
 def test_what_the_parser_takes_for_a_command_is_said_once(caplog):

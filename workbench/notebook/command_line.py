@@ -23,10 +23,14 @@ if TYPE_CHECKING:
 CELL_HINT = "a name of one word, and the SQL in the lines below: %%argus big_transfers; %argus help says more"
 
 
-_FEW_OPTIONS = 15
+_FEW_OPTIONS = 25
 """Options that are listed where one is not known."""
+_LINKING = ("to", "into", "in", "from", "on", "of", "as", "by", "with", "and", "when", "if", "the", "named")
+"""Words that link the arguments of a command in a sentence, and have no place in its line."""
 _TAKEN = {"new_variable": ("the name of a variable", "answer"), "row_count": ("a number of rows", "20")}
 """What values are that a function reads, by its name, and one of them; others are whole numbers."""
+_OPENING = r"^(where\s+|(when|if)\s+(?=[\w`\"]))"
+"""What begins a condition in a sentence."""
 _TYPED = re.compile(r"""(?:'[^']*'|"[^"]*"|[^ \t\r\n'"])+""")
 """A word with its quotes."""
 
@@ -140,8 +144,39 @@ class Command:
         takes_rest = any(each.settings.get("nargs") == argparse.REMAINDER for each in self.arguments)
         for word in words if not takes_rest else ():
             if word.startswith("--") and word.partition("=")[0] not in self.options:
-                parser.refuse(word)
-        return parser.parse(words)
+                parser.refuse(word, self._meant(words, word))
+        return parser.parse(words, lambda unknown: self._meant(words, unknown))
+
+    def _meant(self, words: list[str], unknown: str) -> str:
+        """What may be meant by a line with an unknown word; empty where nothing is known."""
+        at = words.index(unknown)
+        after, before = words[at + 1 : at + 2], words[at - 1] if at else ""
+        if unknown.startswith("-"):
+            is_alone = bool(after) and after[0].isdecimal() and self._reads([*words[:at], *words[at + 1 :]])
+            return f"{self._line([*words[:at], *words[at + 1 :]])}, without {unknown}" if is_alone else ""
+        unlinked = ([*words[:place], *words[place + 1 :]] for place, word in enumerate(words) if word in _LINKING)
+        if (read := next(filter(self._reads, unlinked), None)) is not None:
+            return self._line(read)
+        placed = [each for each in self.arguments if not each.is_option]
+        if before and (words[max(0, at - 2)].startswith("--") or any(each.completes == "path" for each in placed)):
+            return f'if "{before} {unknown}" is one value, it stands in quotes'
+        if len(placed) == 1 and placed[0].completes:
+            each = f"{self._line([before])}, then {self._line([unknown])}"
+            return f'one at a time: {each}; "{before} {unknown}" in quotes is one name'
+        return self._line(words[:at]) if self._reads(words[:at]) and not words[at + 1 :] else ""
+
+    def _reads(self, words: list[str]) -> bool:
+        """Whether words can be the arguments."""
+        try:
+            self._parser().parse(words)
+        except MagicError:
+            return False
+        return True
+
+    def _line(self, words: Sequence[str]) -> str:
+        """The line that calls the command with words as they were typed."""
+        prefix = self.name if self.name.startswith("%") else f"%argus {self.name}"
+        return " ".join([prefix, *(word.typed if isinstance(word, Word) else word for word in words)])
 
     def help(self) -> str:
         """Usage, arguments and examples as text."""
@@ -186,8 +221,12 @@ class Parser(argparse.ArgumentParser):
         )
         self._name, self._examples = name, examples
 
-    def parse(self, words: list[str]) -> argparse.Namespace:
+    def parse(self, words: list[str], meant: Callable[[str], str] = lambda unknown: "") -> argparse.Namespace:
         """The words as arguments.
+
+        Args:
+            words: of the line.
+            meant: what the line may mean, for its first unknown word.
 
         Raises:
             MagicError: something is missing, unknown or of the wrong type.
@@ -197,28 +236,23 @@ class Parser(argparse.ArgumentParser):
         parse = self.parse_known_args if takes_rest else self.parse_known_intermixed_args
         arguments, unknown = parse(words)
         if unknown:
-            at = words.index(unknown[0]) if unknown[0] in words else 0
-            self.refuse(unknown[0], words[at - 1] if at else "")
+            self.refuse(unknown[0], meant(unknown[0]))
         return arguments
 
-    def refuse(self, word: str, before: str = "") -> NoReturn:
+    def refuse(self, word: str, meant: str = "") -> NoReturn:
         """Raise for an unknown word, with the option nearest to it, or those that there are where they are few.
 
         Args:
             word: the unknown one.
-            before: the word before it, with which it may be one value.
+            meant: what the line may mean, where no option is near.
         """
         options = {flag.lstrip("-"): flag for flag in self._option_string_actions}
         near = nearest(word.lstrip("-"), options, shown=options.__getitem__) if word.startswith("-") else None
         begun = (f"did you mean {flag}?" for name, flag in options.items() if len(name) > 1 and word.startswith(flag))
         near = near or next(begun, None)
         listed = ", ".join(options.values()) if word.startswith("-") and 0 < len(options) <= _FEW_OPTIONS else ""
-        several = (
-            ""
-            if not before or word.startswith("-") or self._name.startswith("%") or before.isdecimal()
-            else f'if "{before} {word}" is one value, it stands in quotes; {self._help}'
-        )
-        self.error(f"{word} is not understood", near or (listed and f"it has {listed}; {self._help}") or several)
+        known = meant or (listed and f"it has {listed}")
+        self.error(f"{word} is not understood", near or (known and f"{known}; {self._help}"))
 
     def error(self, message: str, hint: str | None = None) -> NoReturn:
         """Raise instead of printing the usage and leaving."""
@@ -228,7 +262,7 @@ class Parser(argparse.ArgumentParser):
             flag = next((f" {word}" for word in wrong[1].split("/") if word.startswith("--")), "")
             hint = hint or self._as_in(flag or " \\d") or self._as_value(f"{flag} {like}")
         if wrong := re.fullmatch(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", message):
-            message = f"{wrong[1]} is one of {wrong[3]}, not {wrong[2]}"
+            message = f"{wrong[1]} is {'one of ' * (',' in wrong[3])}{wrong[3]}, not {wrong[2]}"
             choices = wrong[3].replace("'", "").split(", ")
             hint = hint or nearest(wrong[2], choices) or self._as_value(f" {wrong[1].split('/')[-1]} {choices[-1]}")
         if lacks := re.fullmatch(r"argument (\S+): expected one argument", message):
@@ -283,7 +317,7 @@ def _split(line: str) -> list[str]:
 
 
 def condition(words: Sequence[str]) -> str:
-    """Words that together are a condition: as typed, without WHERE before it and quotes around all of it.
+    """Words that together are a condition: as typed, without WHERE, WHEN or IF before it and quotes around all of it.
 
     Example:
         >>> condition(_split("amount > 5")), condition(_split("'amount > 5'")), condition(_split("WHERE x = 'a  b'"))
@@ -291,4 +325,4 @@ def condition(words: Sequence[str]) -> str:
     """
     typed = [word.typed if isinstance(word, Word) else word for word in words]
     around = len(typed) == 1 and typed[0][0] in "'\"" and typed[0].find(typed[0][0], 1) == len(typed[0]) - 1
-    return re.sub(r"^where\s+", "", words[0] if around else " ".join(typed), flags=re.IGNORECASE)
+    return re.sub(_OPENING, "", words[0] if around else " ".join(typed), flags=re.IGNORECASE)

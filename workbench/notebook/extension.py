@@ -23,7 +23,7 @@ from workbench.notebook.assist.completion import matcher
 from workbench.notebook.assist.inspection import answer_inspections
 from workbench.notebook.command_line import Command
 from workbench.notebook.commands.define import cell_magic
-from workbench.notebook.commands.registry import find_command
+from workbench.notebook.commands.registry import command_and_rest, find_command
 from workbench.notebook.commands.sessions import would_lose
 from workbench.notebook.context import NotebookContext, SparkStart
 from workbench.notebook.display import show
@@ -64,9 +64,9 @@ class ArgusMagics(Magics):
 
             display(Panel(self.context.session, self.context.session.player))
         else:
-            name, _, rest = line.strip().partition(" ")
             current = self.context.current
             queries = () if current is None or current.closed else current.queries
+            name, rest = command_and_rest(line.strip())
             self._run(find_command(name, queries), rest)
 
     def _run(self, command: Command, line: str, cell: str | None = None) -> None:

@@ -329,7 +329,9 @@ def event_time_hint(stream: Stream) -> str:
     times = [name for name, type_ in stream.columns if type_ in (DATE, TIMESTAMP)]
     if stream.time is not None or not times:
         return ""
-    return f"no event time: now() needs one, and play goes by it; --time {' or --time '.join(times[:TIMES_SHOWN])}"
+    words = (name if name.isidentifier() else f'"{name}"' for name in times[:TIMES_SHOWN])
+    options = " or ".join(f"--time {word}" for word in words)
+    return f"no event time: now() needs one, and play goes by it; {options}"
 
 
 def _reading_options(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -208,7 +208,7 @@ def describe_change(name: str, before: NetworkView, after: NetworkView) -> str:
     """The effect of a registration on the network, in a few words."""
     old, new = ({node.id for node in network.nodes} for network in (before, after))
     if name not in after.results:
-        return f"it is computed when it is asked; the network has {len(after.nodes):,} nodes"
+        return f"it is computed when it is asked; the network has {counted(len(after.nodes), 'node')}"
     sources = {node.id for node in after.nodes if node.kind == "source"}
     of_query = after.ancestors(name) - sources
     added = len(new - old - sources)
@@ -217,7 +217,7 @@ def describe_change(name: str, before: NetworkView, after: NetworkView) -> str:
         "shared": len(of_query & old),
         "removed": len(old - new),
     }
-    return f"{counts(changes) or 'no node of its own'}; the network has {len(new):,} nodes"
+    return f"{counts(changes) or 'no node of its own'}; the network has {counted(len(new), 'node')}"
 
 
 def show_result(context: NotebookContext, query: Query, limit: int, output: str | None) -> None:

@@ -32,6 +32,7 @@ _MEANT = {
         ("export", "download", "csv"),
         'session.query("NAME").save("rows.csv") writes an answer, %argus results NAME -o frame gives a DataFrame',
     ),
+    "rename": "%%argus NEW with the same SQL registers it under another name, and %argus drop OLD drops this one",
     "prove": "%argus verify compares an answer with Spark SQL over all stored rows",
     **dict.fromkeys(("list", "show", "ls", "tables"), "%argus queries and %argus streams list what there is"),
     **dict.fromkeys(("delete", "remove", "rm", "unregister"), "%argus drop NAME drops a query, stream or table"),
@@ -75,6 +76,18 @@ def find_command(name: str, queries: Container[str] = ()) -> Command:
         hint = shown or _MEANT.get(name.lower()) or nearest(name, COMMANDS) or "%argus help lists them"
         raise MagicError(f"%argus has no command {name}", hint=hint)
     return COMMANDS[name]
+
+
+def command_and_rest(line: str) -> tuple[str, str]:
+    """The command's name that a line begins with, and what follows it; a name of two words may stand in two.
+
+    Example:
+        >>> command_and_rest("why not big"), command_and_rest("why big")
+        (('why-not', 'big'), ('why', 'big'))
+    """
+    name, _, rest = line.partition(" ")
+    second, _, others = rest.strip().partition(" ")
+    return (f"{name}-{second}", others) if f"{name}-{second}" in COMMANDS else (name, rest)
 
 
 def overview() -> str:

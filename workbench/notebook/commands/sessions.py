@@ -12,7 +12,7 @@ from IPython.display import display
 
 from workbench.errors.secrets import hide_secrets
 from workbench.explain.text import counted
-from workbench.files.store import whole_place
+from workbench.files.store import is_address, whole_place
 from workbench.files.writing import replacing
 from workbench.limits import LIMITS
 from workbench.notebook.command_line import MagicError, argument, command
@@ -165,7 +165,8 @@ def open_session(context: NotebookContext, arguments: argparse.Namespace) -> Non
         and not (current.closed or current.read_only)
     ):
         raise MagicError(f"this notebook has {arguments.path} open already", hint="%argus queries lists what it has")
-    _check_saved(context, arguments.leave, f"%argus open {arguments.path} --leave")
+    if is_address(arguments.path) or Path(whole_place(arguments.path)).is_dir():  # else it cannot be opened, says why
+        _check_saved(context, arguments.leave, f"%argus open {arguments.path} --leave")
     session = context.open(arguments.path, arguments.trust, arguments.take_over)
     unsaid = [] if session.read_only else watch_again(session)
     lines = [f"{arguments.path}: {described(session)}"]
