@@ -243,8 +243,10 @@ def _without_input(block: Block, source: int) -> Block:
 
 def _null_row(item: Input) -> Block:
     """One row of NULL with the columns of an input."""
-    is_stream = isinstance(item, StreamInput)  # whose names are stored ones
-    columns = [(display_name(name), type_) for name, type_ in item.columns] if is_stream else output_columns(item)
+    if isinstance(item, StreamInput):  # its names are stored ones
+        columns = tuple((display_name(name), type_) for name, type_ in item.columns)
+    else:
+        columns = output_columns(item)
     nulls = tuple(Output(name, Constant(None, type_)) for name, type_ in columns)
     return Block((item,), FALSE, nulls, Grouping((), (AggregateCall("count", (), INTEGER),)))
 

@@ -93,6 +93,70 @@ def test_what_is_wrong_where_and_what_was_meant(sql: str, message: str, marked: 
     assert error.hint == hint
 
 
+@pytest.mark.parametrize(
+    ("sql", "dialect", "hint"),
+    [
+        ("select a from T where a > 5€", "spark", "a number has no sign of a currency: write 5"),
+        ("select a from T where a > €5", "spark", "a number has no sign of a currency: write 5"),
+        ("select a from T where a > $5", "spark", "a number has no sign of a currency: write 5"),
+        ("select unique a from T", "spark", "write DISTINCT"),
+        ("select a from T union T", "spark", "UNION stands between two queries: UNION SELECT * FROM T"),
+        ("select a from T where exists (T where a > 1)", "spark",
+         "a query stands in its parentheses: EXISTS (SELECT 1 FROM T WHERE …)"),
+        ("select max(a, b) from T", "spark", "GREATEST(a, b) is that of several values of a row"),
+        ("select nvl(a) from T", "oracle", "NVL(x, 0) is 0 where x is NULL"),
+        ("select a from T limit 3 order by a", "spark", "move ORDER BY … before LIMIT"),
+        ("select a from T order by a where a > 1", "duckdb", "move WHERE … before ORDER BY"),
+        ("select a from T group by a where a > 1", "spark", "HAVING is the condition of groups"),
+        ("select case when a > 1 2 else 3 end from T", "spark", "as in CASE WHEN a > 3 THEN 1 ELSE 0 END"),
+        ("select T.a from T outer join U on T.a = U.a", "spark",
+         "LEFT, RIGHT or FULL says of which side rows are kept: LEFT OUTER JOIN"),
+        ("select T.a from T left U on T.a = U.a", "spark", "write LEFT JOIN"),
+        ("select top(5) * from T", "spark", "leave top out, and write LIMIT 5 at the end"),
+        ("select convert(int, a) from T", "spark", "write CAST(a AS int)"),
+        ("select sum(a) over (group by b) from T", "spark", "write PARTITION BY"),
+        ("select a from T where a > 1 and and b > 2", "spark", "and stands twice: leave one out"),
+        ("select * from", "spark", "name a stream, table or query after FROM"),
+        ("selct a from T", "spark", "did you mean SELECT?"),
+        ("select `a` from T", "postgres",
+         'names stand in double quotes in this dialect: "name"; in backticks in spark and bigquery'),
+        ("select a from T where 'a' > 3", "spark", "'a' is a text; a without quotes is a number or a column"),
+        ("select * from read_csv('x.csv')", "duckdb",
+         "a file is read as a stream or table first, as in %argus stream NAME FILE"),
+        ("select s.upper() from T", "spark", "a function stands before its value: UPPER(s)"),
+        ("select a from T group by a, sum(a)", "spark", "leave it out of GROUP BY"),
+        ("select a from T where s = 'a' || a > 3", "spark", "|| puts texts together; OR stands between conditions"),
+        ("select * from x with x as (select a from T)", "spark", "WITH stands before SELECT"),
+    ],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore")
+def test_what_other_languages_write_is_said_in_this_one(sql: str, dialect: str, hint: str) -> None:
+    with pytest.raises(WorkbenchError) as caught:
+        bind(sql, dialect, SCHEMA)
+    assert (caught.value.hint or "").lower() == hint.lower()
+    assert caught.value.position is not None
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select a as limit from T order by limit",
+        "select T.a, row_number() over (partition by a order by b) as n from T where a > 1 group by a, b order by n",
+        "(select a from T order by a limit 3) union all select a from T where a > 1",
+        "select case when a > 1 then case when b > 1 then 1 else 2 end end as end from T",
+        "select a from (select a from T limit 3) where a > 1 order by a limit 2",
+    ],
+)
+def test_clauses_in_their_order_are_read(sql: str) -> None:
+    assert len(parse(SourceText(sql, "spark"))) == 1
+
+
+def test_a_quote_that_nothing_closes_is_marked() -> None:
+    with pytest.raises(SqlError) as caught:
+        bind("select a from T where s = 'O'Neil'", "spark", SCHEMA)
+    assert caught.value.position == 33
+
+
 def test_a_comma_may_end_a_list_where_the_dialect_says_so() -> None:
     assert len(parse(SourceText("select a, from T", "duckdb"))) == 1
 

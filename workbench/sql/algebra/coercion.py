@@ -266,6 +266,8 @@ def _clash(left: Expression, right: Expression) -> TypeClash:
     message = f"type clash: {left.type} cannot be compared with {right.type}"
     if isinstance(left, Call) and left.function in _COMPARISONS and right.type.numeric:
         return TypeClash(message, right, hint="a comparison has two sides: write 3 < a AND a < 5")
+    if isinstance(left, Call) and left.function == "||" and right.type.numeric:
+        return TypeClash(message, right, hint="|| puts texts together; OR stands between conditions")
     for text, time in ((left, right), (right, left)):
         if text.type.kind is Kind.STRING and time.type.temporal:  # as texts they would be in another order
             kind = time.type.kind
@@ -321,6 +323,8 @@ def _hint(expression: Expression, type_: DataType) -> str:
         return (
             "compare it with its texts, as in x = 'yes'; --type \"x=boolean yes/no\" reads a column as true and false"
         )
+    if isinstance(expression, Constant) and isinstance(expression.value, str):
+        return f"'{expression.value}' is a text; {expression.value} without quotes is a number or a column"
     if type_.kind is Kind.STRING and isinstance(expression, Constant):
         is_code = isinstance(expression.value, int) and len(str(expression.value)) > 3  # as a postcode without its zero
         return f"write '{expression.value}' in quotes" + f", or '0{expression.value}' if the column has that" * is_code

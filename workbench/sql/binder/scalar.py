@@ -70,6 +70,7 @@ _WITH_OVER = (
     *(exp.Lag, exp.Lead, exp.NthValue),
 )
 """Functions that stand with OVER alone."""
+_OF_AGGREGATES = "a condition on an aggregate goes into HAVING"
 _HINTS: dict[type[exp.Expr], str] = {
     exp.Star: "* stands in a list of columns, and in COUNT(*)",
     exp.Tuple: "write the values one by one; comparisons of them with AND",
@@ -302,12 +303,13 @@ class ScalarBinder:
                 self.source.refuse_others(node, {*handler.parts, *flags}, self.called(node))
             return handler.bind(self, node)
         if is_aggregate(node, self.schema):
-            raise self.source.error(f"{self.called(node)} is an aggregate, which cannot stand here", node,
-                                    "a condition on an aggregate goes into HAVING")  # fmt: skip
+            clause = node.find_ancestor(exp.Group, exp.Select)
+            meant = "leave it out of GROUP BY" if isinstance(clause, exp.Group) else _OF_AGGREGATES
+            raise self.source.error(f"{self.called(node)} is an aggregate, which cannot stand here", node, meant)
         if isinstance(node, exp.Filter):
             filtered = "FILTER stands behind an aggregate, as in COUNT(*) FILTER (WHERE …)"
             raise self.source.error("FILTER behind what is no aggregate", node, filtered)
-        hint = _HINTS.get(type(node))
+        hint = self.source.usual_form(node) or _HINTS.get(type(node))
         if hint is None and isinstance(node, _WITH_OVER):
             hint = f"it needs OVER, as in {self.called(node)}(…) OVER (ORDER BY amount DESC)"
         elif hint is None and isinstance(node, exp.Func):

@@ -155,8 +155,8 @@ class Scope:
         if len(name) > 2 and (meant := similar_key_words(name)):
             listed = f"did you mean {meant[0]}? {listed}"
         inside = (f"did you mean {known}.{name}?" for known, e in self.columns if _has(e, name))
-        hint = _of_alias(column) or _of_duration(column.name) or _of_aggregate(column.name) or next(inside, None)
-        hint = hint or self._near(name, known) or listed
+        special = (_of_alias(column), _of_duration(column.name), _of_aggregate(column.name), next(inside, None))
+        hint = self.source.usual_form(column) or next(filter(None, special), None) or self._near(name, known) or listed
         raise self.source.error(f"unknown column {column.name}", column, hint)
 
     def column_at(self, node: exp.PositionalColumn) -> exp.Column:

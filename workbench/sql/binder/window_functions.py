@@ -138,6 +138,8 @@ def bind_part(b: ExpressionBinder, node: exp.Dot) -> Expression:
     if b.source.sql[b.source.of(node)["position"] or 0 :].partition(")")[0].endswith("(+"):
         b.source.refuse("(+)", node, "write t LEFT JOIN u ON t.k = u.k, which keeps the rows of t without a partner")
     hint = literal_hint(node.sql(), DATE) or "parts are those of a struct; before a parenthesis IN may be missing"
+    if isinstance(node.expression, exp.Func):
+        hint = f"a function stands before its value: {node.expression.name.upper()}({node.this.sql(b.dialect)})"
     b.source.refuse("a part of a value, by a dot", node, hint)
 
 

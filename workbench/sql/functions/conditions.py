@@ -147,6 +147,22 @@ def nvl2(b: ExpressionBinder, node: exp.Nvl2) -> Expression:
     return call("case", call("is_null", value), absent, present)
 
 
+@reads(exp.Coalesce, parts="this expressions")
+def coalesce(b: ExpressionBinder, node: exp.Coalesce) -> Expression:
+    """COALESCE of any number of values, NVL and IFNULL of two.
+
+    Raises:
+        SqlError: NVL or IFNULL has another number of values.
+    """
+    parts = b.parts(node, "this", "expressions")
+    called = b.called(node) if len(parts) != 2 else ""
+    if called in ("NVL", "IFNULL"):
+        counted = f"{len(parts)} argument{'s' * (len(parts) > 1)}"
+        raise b.source.error(f"{called} takes 2 arguments, and is given {counted}", node,
+                             f"{called}(x, 0) is 0 where x is NULL")  # fmt: skip
+    return call("coalesce", *parts)
+
+
 @reads(exp.Greatest, exp.Least, parts="this expressions")
 def greatest_or_least(b: ExpressionBinder, node: exp.Greatest | exp.Least) -> Expression:
     """GREATEST and LEAST, which pass over NULLs or are NULL where an argument is."""
@@ -183,8 +199,7 @@ DECLARED = [
     function("not(boolean): boolean", "(not {0})"),
     function("is_null(any): boolean", "({0} is null)", of_null=True),
     function("case(condition, value, value...)", _case_sql, rule=_case, of_null=True),
-    function("coalesce(value...)", rule=unify, of_null=True, nodes=[exp.Coalesce], parts="this expressions",
-             dialects=EVERYWHERE),
+    function("coalesce(value...)", rule=unify, of_null=True),
     *each("greatest least", "(value, value...)", rule=_largest, of_null=True),
     function("nullif(value, other)", rule=_type_of_first, of_null=True),
 ]  # fmt: skip

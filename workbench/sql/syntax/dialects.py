@@ -6,6 +6,8 @@ constructs that mean something else there are refused by ``binder.differences``.
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from functools import cache
 from itertools import pairwise
 from typing import cast
@@ -36,6 +38,7 @@ _REASONS = {
     "clickhouse": "it gives 0 and not NULL where there are no values",
     "snowflake": "its divisions and averages keep six digits",
 }
+_OPENING = re.compile(r"/\*|['\"`]")
 _FUNCTION_NAMES = (TokenType.WINDOW, TokenType.SESSION)
 """Key words that are names of functions before a parenthesis."""
 
@@ -150,17 +153,14 @@ def _blanked(sql: str, stop: int) -> str:
 def _unclosed(sql: str, dialect: str, error: sqlglot.TokenError) -> int | None:
     """Where the quote or comment begins that never ends.
 
-    For a quote sqlglot says it, as in ``Missing ' from 1:7``. A comment begins at the last ``/*`` up to which the text
-    has tokens.
+    Of most quotes sqlglot says it, as in ``Missing ' from 1:7``. Else it is the last sign up to which the text has
+    tokens.
     """
     line, _, start = str(error.__cause__).rpartition(":")
     if line.startswith("Missing ") and start.isdigit():
         return int(start)
-    at = sql.rfind("/*")
-    while at >= 0:
-        try:
-            _tokenizer(dialect)(dialect=dialect).tokenize(sql[:at])
-            return at
-        except sqlglot.TokenError:
-            at = sql.rfind("/*", 0, at)
+    for opening in reversed([*_OPENING.finditer(sql)]):
+        with suppress(sqlglot.TokenError):
+            _tokenizer(dialect)(dialect=dialect).tokenize(sql[: opening.start()])
+            return opening.start()
     return None

@@ -45,8 +45,13 @@ def meant_key_word(source: SourceText, statement: Sequence[Token], at: int) -> t
     best = max(reached, default=0)
     if best <= statement[at].start:
         return None
-    place, meant = tried[reached.index(best)]
+    farthest = [tried[i] for i, place in enumerate(reached) if place == best]
+    place, meant = max(farthest, key=lambda each: _likeness(statement[each[0]].text, each[1]))
     return statement[place], meant
+
+
+def _likeness(word: str, key_word: str) -> float:
+    return difflib.SequenceMatcher(None, word.upper(), key_word).ratio()
 
 
 def similar_key_words(word: str) -> list[str]:

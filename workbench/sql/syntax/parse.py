@@ -27,8 +27,10 @@ from workbench.sql.syntax.sql_functions import SqlFunction, inlined, is_function
 from workbench.sql.syntax.syntax_errors import (
     dropped_argument,
     look_at_lists,
+    refuse_bare_outer,
     refuse_gaps,
-    refuse_late_where,
+    refuse_lacking_then,
+    refuse_order_of_clauses,
     stumbled,
     syntax_error,
 )
@@ -89,7 +91,9 @@ def parse(source: SourceText) -> list[Statement]:
     # After parsing, whose errors say more where both find one.
     for tokens, _ in split:
         refuse_gaps(source, tokens)
-        refuse_late_where(source, tokens)
+        refuse_order_of_clauses(source, tokens)
+        refuse_lacking_then(source, tokens)
+        refuse_bare_outer(source, tokens)
         look_at_lists(source, tokens)
     for tree in trees:
         refuse_height(tree, source)

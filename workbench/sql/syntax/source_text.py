@@ -15,6 +15,7 @@ from workbench.errors import SqlError, SqlWarning, UnsupportedError
 from workbench.sql.dialect import Dialect
 from workbench.sql.dialects import DIALECTS
 from workbench.sql.syntax.dialects import tokenize
+from workbench.sql.syntax.foreign_syntax import usual_form
 
 _LABELS = {
     "order": "ORDER BY", "limit": "LIMIT", "offset": "OFFSET", "windows": "WINDOW", "qualify": "QUALIFY",
@@ -37,7 +38,7 @@ _HINTS = {
     "locks": "a query only reads; leave it out",
     **dict.fromkeys(("hint", "hints"), "leave it out; the plan is chosen from all queries together"),
     "connect": "write WITH RECURSIVE with a column that counts the steps, and a condition that bounds it",
-    "join_mark": "rows that match nothing are not kept; leave out (+)",
+    "join_mark": "write t LEFT JOIN u ON t.k = u.k, which keeps the rows of t without a partner",
     "totals": "GROUP BY ... WITH ROLLUP has them",
     "all": "name the columns",
     "sample": "write a condition on a column",
@@ -202,6 +203,11 @@ class SourceText:
             at -= 1
         word = self.tokens[at].text if 0 <= at < len(self.tokens) else ""
         return word if word.replace("_", "a").isalnum() else None
+
+    def usual_form(self, node: exp.Expr) -> str | None:
+        """How what stands at a node is written here, where it is syntax of another language."""
+        position = self.of(node)["position"]
+        return None if position is None else usual_form(self.tokens, self._index(position))
 
     def token_text(self, token: Token) -> str:
         """A token as it stands in the text."""

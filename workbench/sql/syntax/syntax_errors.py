@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from sqlglot import exp
 from sqlglot.errors import ParseError
@@ -30,6 +30,12 @@ _ENDING = {
     TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING, TokenType.UNION, TokenType.INTERSECT,
     TokenType.EXCEPT, TokenType.R_PAREN, TokenType.SEMICOLON, TokenType.COMMA,
 }  # fmt: skip
+_CLAUSES = {
+    TokenType.WHERE: 1, TokenType.GROUP_BY: 2, TokenType.HAVING: 2, TokenType.QUALIFY: 2, TokenType.ORDER_BY: 3,
+    TokenType.LIMIT: 4,
+}  # fmt: skip
+"""The order of clauses; those of one number may stand in any order."""
+_OF_GROUPS = "HAVING is the condition of groups"
 _SIGNS = {TokenType.PLUS, TokenType.DASH}
 _OF_OPERATORS = "sqlglot.expressions.core."
 """Where the parser has what is no call of a function."""
@@ -68,15 +74,13 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
         quoted = exp.to_identifier(alias.text, quoted=True).sql(source.dialect)
         what = f"nothing that {alias.text.upper()} belongs to stands before it"
         return _error_at(alias, what, source, f"a column that is called so stands in quotes: {quoted}")
-    if [word.text.upper() for word in statement[at - 1 : at + 1]] == ["AT", "TIMEZONE"]:
-        return _error_at(token, "unexpected TIMEZONE", source, "as in t AT TIME ZONE 'Europe/Berlin'")
     if [word.text.upper() for word in statement[at - 2 : at + 1]] == [")", ",", "SELECT"]:
         return _error_at(statement[at - 1], "a comma before SELECT", source, "leave the comma out")
     if (clause := next((word for word in statement if word.text.upper() == "MATCH_CONDITION"), None)) is not None:
         return _error_at(clause, "unexpected MATCH_CONDITION", source, "the comparison of times stands in ON, with AND")
     if description in ("Expected TYPE after CAST", "Expected type"):
         return _error_at(token, f"there is no type {token.text}", source, _type_hint(token.text))
-    hint = usual_form(statement, at)
+    hint = "it closes nothing: leave it out" if _closes_nothing(statement[: at + 1]) else usual_form(statement, at)
     is_type = "AS after CAST" in description
     if hint is None and not is_type and (misspelled := meant_key_word(source, statement, at)) is not None:
         word, meant = misspelled
@@ -111,25 +115,65 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
     return _error_at(token, message, source, hint or _what_may_lack(statement, at))
 
 
-def refuse_late_where(source: SourceText, statement: Sequence[Token]) -> None:
-    """Refuse WHERE behind the GROUP BY of its SELECT, which the parser would move before it.
+def refuse_order_of_clauses(source: SourceText, statement: Sequence[Token]) -> None:
+    """Refuse a clause behind one that it stands before, as WHERE behind GROUP BY: the parser would put it in its place.
 
     Raises:
         SqlError: there is one, with its place.
     """
-    grouped = [False]
-    for token in statement:
-        match token.token_type:
-            case TokenType.L_PAREN:
-                grouped.append(False)
-            case TokenType.R_PAREN if len(grouped) > 1:
-                grouped.pop()
-            case TokenType.GROUP_BY:
-                grouped[-1] = True
-            case TokenType.SELECT | TokenType.FROM:
-                grouped[-1] = False
-            case TokenType.WHERE if grouped[-1]:
-                raise _error_at(token, "WHERE stands before GROUP BY", source, "HAVING is the condition of groups")
+    latest: list[Token | None] = [None]  # of each open parenthesis the clause that stands farthest in the order
+    for token, following in zip_longest(statement, statement[1:]):
+        if token.token_type is TokenType.L_PAREN:
+            latest.append(None)
+        elif token.token_type is TokenType.R_PAREN and len(latest) > 1:
+            latest.pop()
+        elif token.token_type in (TokenType.SELECT, TokenType.FROM):
+            latest[-1] = None
+        elif (rank := _rank(token, following)) is not None:
+            before = latest[-1]
+            if before is not None and rank < _CLAUSES[before.token_type]:
+                word, earlier = token.text.upper(), before.text.upper()
+                hint = _OF_GROUPS if (word, earlier) == ("WHERE", "GROUP BY") else f"move {word} … before {earlier}"
+                raise _error_at(token, f"{word} stands before {earlier}", source, hint)
+            latest[-1] = token
+
+
+def _rank(token: Token, following: Token | None) -> int | None:
+    """Where a clause stands in the order of clauses; ``None`` of another word, as of a column that is called limit."""
+    begins = following is not None and following.token_type in (TokenType.NUMBER, TokenType.L_PAREN, TokenType.ALL)
+    return _CLAUSES.get(token.token_type) if token.token_type is not TokenType.LIMIT or begins else None
+
+
+def refuse_lacking_then(source: SourceText, statement: Sequence[Token]) -> None:
+    """Refuse a WHEN without THEN, which the parser would read over.
+
+    Raises:
+        SqlError: there is one, with the place where THEN is missing.
+    """
+    waiting: list[bool] = [False]  # of each open parenthesis whether a WHEN is without its THEN
+    for token, following in zip_longest(statement, statement[1:]):
+        kind, after = token.token_type, None if following is None else following.token_type
+        if kind is TokenType.L_PAREN:
+            waiting.append(False)
+        elif kind is TokenType.R_PAREN and len(waiting) > 1:
+            waiting.pop()
+        elif waiting[-1] and (kind in (TokenType.WHEN, TokenType.ELSE) or (kind is TokenType.END and after in _ENDING)):
+            raise _error_at(token, "THEN is missing before it", source, "as in CASE WHEN a > 3 THEN 1 ELSE 0 END")
+        elif kind in (TokenType.WHEN, TokenType.THEN):
+            waiting[-1] = kind is TokenType.WHEN
+
+
+def refuse_bare_outer(source: SourceText, statement: Sequence[Token]) -> None:
+    """Refuse OUTER JOIN alone, of which the parser makes a join of a table that is called OUTER.
+
+    Raises:
+        SqlError: there is one, with its place.
+    """
+    for before, word, after in zip(statement, statement[1:], statement[2:], strict=False):
+        sided = before.token_type in (TokenType.LEFT, TokenType.RIGHT, TokenType.FULL, TokenType.NATURAL)
+        if word.token_type is TokenType.OUTER and after.token_type is TokenType.JOIN and not sided:
+            hint = "LEFT, RIGHT or FULL says of which side rows are kept: LEFT OUTER JOIN"
+            raise _error_at(word, "OUTER JOIN has no side", source, hint)
 
 
 def look_at_lists(source: SourceText, statement: Sequence[Token]) -> None:
@@ -157,8 +201,6 @@ def _alias_of_nothing(statement: Sequence[Token]) -> Token | None:
 def _what_may_lack(statement: Sequence[Token], at: int) -> str:
     """A hint for a word that cannot stand where it does, where nothing more is known."""
     word, before = statement[at], statement[max(0, at - 2) : at]
-    if "`" in (word.text, *(token.text for token in before)):
-        return 'names stand in double quotes in this dialect: "name"; in backticks in spark and bigquery'
     if not before:
         return "a query begins with SELECT or WITH"
     if before[-1].token_type is TokenType.ALIAS and word.token_type is TokenType.SELECT:
@@ -298,6 +340,12 @@ def _unclosed_parenthesis(tokens: Sequence[Token]) -> Token | None:
         elif token.token_type is TokenType.R_PAREN and opened:
             opened.pop()
     return opened[-1] if opened else None
+
+
+def _closes_nothing(statement: Sequence[Token]) -> bool:
+    """Whether the last word is a parenthesis that closes none."""
+    kinds = [token.token_type for token in statement]
+    return kinds[-1] is TokenType.R_PAREN and kinds.count(TokenType.R_PAREN) > kinds.count(TokenType.L_PAREN)
 
 
 def _lacks_second_end(statement: Sequence[Token]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from sqlglot import exp
@@ -20,6 +21,9 @@ from workbench.sql.predicates.cnf import TRUE
 from workbench.sql.windows.past import as_of_rows
 from workbench.sql.windows.stream_time import EventTimeVector
 
+_FILES = re.compile(r"(read_)?(csv|json|parquet|orc|text|delta)", re.IGNORECASE)
+"""What other databases read files by, in FROM."""
+_FILE_FIRST = "a file is read as a stream or table first, as in %argus stream NAME {}"
 NamedColumns = Sequence[tuple[str, DataType]]
 
 
@@ -42,9 +46,11 @@ def relation_of(
         windows = rows_with_windows(table, context)
         return windows, _lower_columns(windows)
     if not isinstance(table.this, exp.Identifier):
-        source.refuse("a table function", table, TABLE_FUNCTIONS)
+        of_files = isinstance(table.this, exp.Func) and _FILES.match(table.this.sql(source.dialect))
+        source.refuse("a table function", table, _FILE_FIRST.format("FILE") if of_files else TABLE_FUNCTIONS)
     if table.args.get("db") is not None:
-        raise source.error(f"unknown stream {table.db}.{name}", table, "streams have names of one part")
+        hint = _FILE_FIRST.format(name) if _FILES.match(table.db) else "streams have names of one part"
+        raise source.error(f"unknown stream {table.db}.{name}", table, hint)
     query = context.local.get(name.lower()) or schema.view(name)
     moment = _moment(table, context)
     if query is not None:
@@ -66,8 +72,7 @@ def relation_of(
         return as_of_rows(Block((rows,), TRUE, outputs), moment), stream[1]
     known = [*schema.streams, *schema.views, *context.local]
     if "/" in name or name.lower().endswith((".parquet", ".csv", ".json", ".jsonl", ".gz")):
-        hint = f"a file is read as a stream or table first, as in %argus stream NAME {name}"
-        raise source.error(f"unknown stream {name}", table, hint)
+        raise source.error(f"unknown stream {name}", table, _FILE_FIRST.format(name))
     hint = _of_with(table) or nearest(name, known) or (f"there are {', '.join(known[:8])}" if known else NO_STREAM_HINT)
     raise source.error(f"unknown stream {name}", table, hint)
 
