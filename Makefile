@@ -7,6 +7,8 @@ STAMP := $(VENV)/.up-to-date
 
 # IPython warns when another environment is active in the shell, and a warning fails a test.
 unexport VIRTUAL_ENV
+# The tests start hundreds of Pythons; where none may keep what it compiled, each compiles the package again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help demo lab test check lint docs bench bench-check paper notebooks release trust clean java
