@@ -140,7 +140,7 @@ def error_of(act: Any, *given: Any, **options: Any) -> str:
 
 def test_files_of_other_kinds(tmp_path: Path) -> None:
     with Session(InProcess()) as session:
-        for name, tried in {"c.db": "pandas.read_sql", "c.zip": "unpack it", "c.pdf": "are read"}.items():
+        for name, tried in {"c.db": "pandas.read_sql", "c.7z": "unpack it", "c.pdf": "are read"}.items():
             (tmp_path / name).write_bytes(b"%other")
             assert tried in error_of(session.add_stream, "X", tmp_path / name)
         (tmp_path / "trips.jsonl").write_text('{"user": {"since": "01/02/2024"}}')

@@ -594,7 +594,7 @@ def test_texts_of_one_file_are_not_the_numbers_of_another(tmp_path: Path) -> Non
     [
         ({"a": [1]}, "cannot be read from a dict", "give [record]"),
         (pa.table({}), "the source has no columns", "give one that has some"),
-        ("book.xlsx", "is not a Parquet file", "pandas.read_excel('book.xlsx')"),
+        ("book.xlsx", "is of a kind that is not read", "pandas.read_excel('book.xlsx')"),
     ],
 )
 def test_what_is_no_source_says_what_to_give(tmp_path: Path, source: object, message: str, tried: str) -> None:

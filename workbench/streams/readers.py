@@ -11,6 +11,7 @@ from typing import IO, Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.orc as orc
 import pyarrow.parquet as pq
 from pandas.api.types import infer_dtype
 
@@ -23,25 +24,17 @@ from workbench.streams.drifting_types import common_field, fitted
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.files.csv_source import open_csv
 from workbench.streams.files.delta_table import delta_table, is_delta_table
-from workbench.streams.files.json_lines import ENDINGS, open_json_lines
+from workbench.streams.files.formats import FileFormat, format_of, what_is_read
+from workbench.streams.files.json_lines import open_json_lines
 from workbench.streams.files.json_records import rows_of, within_depth
 from workbench.streams.files.json_schema import schema_of, texts_seen
 from workbench.streams.files.json_values import JsonRecord, as_texts, has_texts
-from workbench.streams.files.log_lines import LOG_ENDINGS, open_log_lines
+from workbench.streams.files.log_lines import open_log_lines
 from workbench.streams.files.urls import UrlFile, is_url, url_files
 from workbench.streams.log import CHUNK_ROWS
 from workbench.streams.source import Chunk, OpenedSource
 
-CSV_ENDINGS = tuple(f"{kind}{packed}" for kind in (".csv", ".tsv", ".txt", ".tab") for packed in ("", ".gz", ".zst"))
-DATA_ENDINGS = (".parquet", *CSV_ENDINGS, *ENDINGS, *LOG_ENDINGS)
-"""How the names of files end that can be a source."""
-_READ_BY_PANDAS = {
-    **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".xlsb", ".ods"), "read_excel"),
-    **{".xml": "read_xml", ".feather": "read_feather", ".arrow": "read_feather", ".orc": "read_orc"},
-    **{".html": "read_html", ".dta": "read_stata", ".sav": "read_spss", ".sas7bdat": "read_sas"},
-}
-_DATABASES, _ARCHIVES = (".db", ".sqlite", ".sqlite3"), (".zip", ".tar", ".tgz", ".7z", ".rar")
-_MAGIC = b"PAR1"
+_MAGIC, _ARROW = b"PAR1", b"ARROW1"
 _BUFFER = 1 << 20
 """Bytes of each column of a Parquet file that are read at a time."""
 Declared = Mapping[str, DataType] | None
@@ -125,7 +118,7 @@ def nearest_file(path: Path) -> str | None:
     if not path.parent.is_dir():
         return f"did you mean {path.name}?" if Path(path.name).exists() else None
     by_ending = sorted(path.parent.iterdir(), key=lambda other: (
-        other.suffix == path.suffix, other.name.lower().endswith(DATA_ENDINGS), other.name,
+        other.suffix == path.suffix, FileFormat.named(other.name) is not None, other.name,
     ))  # fmt: skip
     names = {_stem(other): other for other in by_ending}
     return nearest(_stem(path), names, shown=lambda stem: str(names[stem]))
@@ -150,14 +143,34 @@ def _open_path(path: Path, stack: ExitStack, options: CsvOptions | None, declare
 
 
 def _open_file(file: Path | UrlFile, stack: ExitStack, options: CsvOptions | None, declared: Declared) -> OpenedSource:
-    if file.name.lower().endswith(CSV_ENDINGS):
+    kind = format_of(file)
+    if kind is FileFormat.CSV:
         return open_csv(file, stack, options or CsvOptions())
     check_no_options(options, str(file))
-    if file.name.lower().endswith(LOG_ENDINGS):
-        return open_log_lines(file, stack, options is not None and options.growing)
-    if file.name.lower().endswith(ENDINGS):
-        return open_json_lines(file, stack, None, declared)
+    match kind:
+        case FileFormat.LOG:
+            return open_log_lines(file, stack, options is not None and options.growing)
+        case FileFormat.JSON:
+            return open_json_lines(file, stack, None, declared)
+        case FileFormat.ARROW | FileFormat.ORC:
+            return _open_tables(file, kind, stack)
     return _open_parquet([file], declared)
+
+
+def _open_tables(file: Path | UrlFile, kind: FileFormat, stack: ExitStack) -> OpenedSource:
+    """Opens a file of Arrow's IPC, which Feather is, too, or of ORC."""
+    opened = stack.enter_context(_opened(file))
+    try:
+        if kind is FileFormat.ORC:
+            stripes = orc.ORCFile(opened)
+            return _of_rows(stripes.schema, map(stripes.read_stripe, range(stripes.nstripes)), stripes.nrows)
+        if opened.read(len(_ARROW)) == _ARROW:
+            batches = pa.ipc.open_file(opened)
+            return _of_rows(batches.schema, map(batches.get_batch, range(batches.num_record_batches)))
+        opened.seek(0)
+        return _open_reader(pa.ipc.open_stream(opened))
+    except (OSError, pa.ArrowException) as error:
+        raise StreamError(f"{file} is cut short or damaged: {error}", hint="copy or write the file again") from error
 
 
 def _parquet_files(folder: Path) -> list[Path]:
@@ -206,24 +219,11 @@ def _of_one_type(chunks: Iterable[Chunk], schema: pa.Schema, strict: Collection[
         yield replace(chunk, rows=rows, lines=chunk.lines[good], quarantined=tuple(misfits))
 
 
-def _how_to_read(name: str) -> str:
-    """What to do with a file that is of none of the kinds that are read."""
-    ending = Path(name).suffix.lower()
-    if by_pandas := _READ_BY_PANDAS.get(ending):
-        return f"pandas reads it: frame = pandas.{by_pandas}({name!r}), and frame is the source"
-    if ending in _DATABASES:
-        frame = f"frame = pandas.read_sql('SELECT * FROM …', sqlite3.connect({name!r}))"
-        return f"pandas reads it: {frame}, and frame is the source; a PolledQuery follows it"
-    if ending in _ARCHIVES:
-        return "unpack it, and give the file that is in it"
-    return f"Parquet, CSV (.csv, .tsv, .txt), and JSON lines ({' or '.join(ENDINGS[:2])}) are read"
-
-
 def _parquet_schema(path: Path | UrlFile) -> tuple[pa.Schema, int]:
     """The columns of a file, and how many rows it has."""
     with _opened(path) as opened:
         if opened.read(len(_MAGIC)) != _MAGIC:
-            raise StreamError(f"{path} is not a Parquet file", hint=_how_to_read(path.name))
+            raise StreamError(f"{path} is not a Parquet file", hint=what_is_read())
         try:
             with _parquet_file(opened) as file:
                 return file.schema_arrow, file.metadata.num_rows

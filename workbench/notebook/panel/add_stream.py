@@ -25,7 +25,7 @@ from workbench.notebook.named_source import find_source
 from workbench.notebook.panel.markup import grid, scrolled
 from workbench.notebook.panel.widgets import button, html_box
 from workbench.session.session import Session
-from workbench.streams.readers import DATA_ENDINGS
+from workbench.streams.files.formats import FileFormat
 from workbench.streams.source_preview import SourcePreview, preview_source
 from workbench.streams.stream import DEFAULT_BATCH, Stream
 
@@ -169,7 +169,7 @@ def files() -> list[str]:
     folder = Path()
     places = [folder, *sorted(folder.glob("[!.]*/")), *sorted(Path("..").glob("[!.]*/"))]
     found = (
-        path for place in places for path in sorted(place.glob("[!.]*")) if path.name.lower().endswith(DATA_ENDINGS)
+        path for place in places for path in sorted(place.glob("[!.]*")) if FileFormat.named(path.name) is not None
     )
     return [str(path) for path, _ in zip(found, range(MOST_FILES), strict=False)]
 

@@ -22,6 +22,7 @@ from workbench.errors import StreamError
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType
 from workbench.streams.files.encodings import UTF_8, lines_of, utf_16_of
+from workbench.streams.files.formats import without_compression
 from workbench.streams.files.json_records import as_record, rows_of
 from workbench.streams.files.json_schema import find_times, schema_of, texts_seen
 from workbench.streams.files.json_values import JsonRecord, as_texts, lacking_columns
@@ -30,8 +31,7 @@ from workbench.streams.files.urls import UrlFile
 from workbench.streams.log import CHUNK_ROWS
 from workbench.streams.source import Chunk, OpenedSource
 
-_MAYBE_ARRAYS = (".json", ".json.gz", ".json.zst")
-ENDINGS = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", ".jsonl.zst", ".ndjson.zst", *_MAYBE_ARRAYS)
+_OF_LINES = (".jsonl", ".ndjson")
 SAMPLE_LINES = 10_000
 """Lines that columns and types are inferred from."""
 
@@ -50,7 +50,7 @@ def open_json_lines(
 ) -> OpenedSource:
     """Opens a file of JSON lines, of an array of objects, or of objects over several lines.
 
-    It is in UTF-8 or UTF-16, and may be compressed by gzip or zstd.
+    It is in UTF-8 or UTF-16, and may be compressed.
 
     Args:
         path: of the file.
@@ -84,7 +84,23 @@ def open_json_lines(
     every = chain(sample, [] if after is None else [after], numbered)
     notes = [f"{column.name}: none of the first {SAMPLE_LINES:,} records has it" for column in lacking]
     notes += times.said
+    if len(records) == len(sample) == 1 and after is None:
+        notes += _of_one_record(records[0], path.name)
     return OpenedSource(schema, _chunks(every, schema), seen, tuple(notes), lambda: file.share)
+
+
+def _of_one_record(record: JsonRecord, name: str) -> list[str]:
+    """What to do with a file of one record whose rows are within it: an array of them, or columns with their values."""
+    arrays = [member for member, value in record.items() if isinstance(value, list) and len(value) > 1]
+    of_rows = [member for member in arrays if all(isinstance(one, dict) for one in record[member])]
+    if len(of_rows) == 1:
+        way = f"SELECT r.* FROM NAME, UNNEST(NAME.{of_rows[0]}) AS u(r)"
+        return [f"it is one row; {of_rows[0]} has {len(record[of_rows[0]]):,} objects, which are rows in {way}"]
+    sizes = {len(value) if isinstance(value, list | dict) else 0 for value in record.values()}
+    if len(record) > 1 and len(sizes) == 1 and max(sizes) > 1:
+        way = f"frame = pandas.read_json({name!r}), and frame is the source"
+        return [f"it is one row of {len(record)} columns of {max(sizes):,} values each; if these are rows: {way}"]
+    return []
 
 
 def line_record(line: bytes) -> JsonRecord | str:
@@ -93,10 +109,10 @@ def line_record(line: bytes) -> JsonRecord | str:
 
 
 def _is_whole(path: Path | UrlFile) -> bool:
-    """Whether a file is an array, or objects over several lines each; where its name leaves that open."""
-    if not path.name.lower().endswith(_MAYBE_ARRAYS):
-        return False
+    """Whether a file is an array, or objects over several lines each, unless its name says that it has lines."""
     with SourceFile(path) as file:
+        if without_compression(file.inner_name).endswith(_OF_LINES):
+            return False
         first = file.read(1_000)
     text = first.decode(_encoding(first), errors="replace").lstrip("\ufeff").lstrip()
     return text.startswith("[") or re.match(r"\{[ \t]*\r?\n", text) is not None

@@ -16,7 +16,6 @@ from workbench.streams.files.urls import UrlFile
 from workbench.streams.log import CHUNK_ROWS
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
-LOG_ENDINGS = (".log", ".log.gz", ".log.zst")
 _LONGEST = 1 << 24
 """Bytes of a line; a longer one is quarantined, and not all of it is ever in memory."""
 _SCHEMA = pa.schema([("line", pa.string())])

@@ -16,11 +16,10 @@ from stat import S_ISDIR
 
 from workbench.errors import StreamError
 from workbench.files.writing import checksum_of
-from workbench.streams.files.json_lines import ENDINGS
+from workbench.streams.files.formats import FileFormat, is_compressed
 from workbench.streams.live.reader import mark_of
 
 _FILES = ("*.parquet", "*.csv", "*.csv.gz", "*.tsv", "*.jsonl", "*.ndjson")
-_HALF_IS_A_LINE = (".csv", ".tsv", ".txt", ".tab", ".log")
 LINE_WAITS = 10.0
 """Seconds without a change after which a last line without an end is whole."""
 _LOOK = 1 << 16
@@ -104,7 +103,8 @@ def changed_note(file: Path, stamp: str, known: Note) -> Note:
     if known.stamp != stamp:
         size, before = stamped_size(stamp), known.size
         whole = size == before or _ended_a_line(file, before)
-        held_back = file.name.lower().endswith((*ENDINGS, ".gz"))  # half a line of these is no row, and was quarantined
+        # Half a line of these is no row, and was quarantined.
+        held_back = is_compressed(file.name) or FileFormat.named(file.name) is FileFormat.JSON
         if size < before or checksum_of(file, before) != known.checksum or not (whole or held_back):
             what = f"{file} was replaced or changed after {known.rows:,} of its rows were read"
             raise StreamError(f"{what}: what is new in it is not read, unless it gets another name")
@@ -119,10 +119,8 @@ def whole_lines(file: Path, stamp: str) -> str:
     not changed for some seconds.
     """
     size, time_ns = (int(part) for part in stamp.split())
-    if (
-        not (file.name.lower().endswith(_HALF_IS_A_LINE) and file.is_file())
-        or abs(time.time() - time_ns / 1e9) > LINE_WAITS
-    ):
+    is_text = FileFormat.named(file.name) in (FileFormat.CSV, FileFormat.LOG, None) and not is_compressed(file.name)
+    if not (is_text and file.is_file()) or abs(time.time() - time_ns / 1e9) > LINE_WAITS:
         return stamp
     with file.open("rb") as opened:
         end = size

@@ -24,7 +24,8 @@ from workbench.streams.drift import Differences, folded, joined
 from workbench.streams.drifting_types import fitted
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.files.csv_source import options_of, stored_options
-from workbench.streams.files.json_lines import ENDINGS, open_json_lines
+from workbench.streams.files.formats import FileFormat
+from workbench.streams.files.json_lines import open_json_lines
 from workbench.streams.files.json_schema import widest_field
 from workbench.streams.files.json_values import as_texts, lacking_columns
 from workbench.streams.guessing import Guess
@@ -38,7 +39,7 @@ from workbench.streams.live.file_notes import (
     whole_lines,
 )
 from workbench.streams.live.reader import BaseReader, Fetched, NothingYet, OffsetMark, Offsets, widened
-from workbench.streams.readers import CSV_ENDINGS, open_source
+from workbench.streams.readers import open_source
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
 _NOTHING = "0 0 "
@@ -126,7 +127,7 @@ class FolderReader(BaseReader):
                 if part != stamp and not stamped_size(part):
                     raise StreamError(f"{file}: its first line has no end yet")
                 with _opened(file, self._options, growing=part != stamp) as first:
-                    self._of_json = file.name.lower().endswith(ENDINGS)
+                    self._of_json = FileFormat.named(file.name) is FileFormat.JSON
                     return OpenedSource(first.schema, iter(()), first.inferred, first.notes)
             except StreamError as error:
                 problem = problem or error
@@ -279,14 +280,14 @@ def files_of_columns(pattern: str, declared: Mapping[str, DataType], options: Cs
     Raises:
         NothingYet: the pattern does not say what files they are.
     """
-    name = pattern.lower()
-    if name.endswith(".parquet"):
+    kind = FileFormat.named(pattern)
+    if kind in (FileFormat.PARQUET, FileFormat.ARROW, FileFormat.ORC):
         return FolderReader(pattern, pa.schema([(column, to_arrow(type_)) for column, type_ in declared.items()]))
     texts = pa.schema([(column, pa.string()) for column in declared], stored_options(options))
-    if name.endswith(ENDINGS):
+    if kind is FileFormat.JSON:
         by_stored = {stored_name(column): type_ for column, type_ in declared.items()}
         return FolderReader(pattern, as_texts(texts, by_stored))
-    if not name.endswith(CSV_ENDINGS):
+    if kind is not FileFormat.CSV:
         raise NothingYet(f"no file matches {pattern}, and it does not end as one of files, such as *.csv")
     reader = FolderReader(pattern, texts)
     if options.decimal == ",":
@@ -329,7 +330,7 @@ class _opened:
         self._options = replace(options, growing=growing)
 
     def __enter__(self) -> OpenedSource:
-        if self._schema is not None and self._file.name.lower().endswith(ENDINGS):
+        if self._schema is not None and FileFormat.named(self._file.name) is FileFormat.JSON:
             return open_json_lines(self._file, self._stack, self._schema)
         return open_source(self._file, self._file.parent, self._stack, self._options)
 
