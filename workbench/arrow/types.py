@@ -65,6 +65,12 @@ def filled(values: pa.Array, nothing: object) -> pa.Array:
     return values.fill_null(nothing) if values.null_count else values
 
 
+def unscaled_integers(numbers: pa.Array, word: int = 0) -> npt.NDArray[np.int64]:
+    """Integers, or a word of the unscaled integers of decimals, of 64 bits; anything in place of NULL."""
+    words, width = np.frombuffer(numbers.buffers()[1], dtype=np.int64), 1 + pa.types.is_decimal(numbers.type)
+    return words[width * numbers.offset + word : width * (numbers.offset + len(numbers)) : width]
+
+
 def to_data_type(arrow: pa.DataType) -> DataType:
     """The workbench's type for values of an Arrow type.
 

@@ -1,4 +1,4 @@
-"""Few rows are grouped by sorting them, many by Arrow: in the same groups, which are in the same order."""
+"""Few rows and whole numbers are grouped by sorting them, others by Arrow: in the same groups in the same order."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ def test_as_arrow_groups(type_: pa.DataType, monkeypatch: pytest.MonkeyPatch) ->
             patch.setattr(grouping, "ROWS_SORTED", 0)
             assert few == groups(columns, rows)  # by numbers of 16 bits
             patch.setattr(grouping, "FEW_VALUES", 0)
-            assert few == groups(columns, rows)  # by Arrow
+            assert few == groups(columns, rows)  # as numbers, or by Arrow
+            patch.setattr(grouping, "_MOST", 2 ** chosen.randrange(6, 12))
+            assert few == groups(columns, rows)  # as numbers in several steps
 
 
 def groups(columns: list[pa.Array], rows: int) -> list[list[int]]:

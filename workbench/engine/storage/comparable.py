@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.arrow.types import filled
+from workbench.arrow.types import filled, unscaled_integers
 from workbench.engine.storage.grouping import Positions, not_distinct, with_equal_bits
 
 Orders = npt.NDArray[Any]
@@ -70,9 +70,7 @@ def text_begins(values: pa.Array) -> npt.NDArray[np.bytes_]:
 
 
 def _unscaled(values: pa.Array) -> npt.NDArray[np.int64]:
-    words = np.frombuffer(values.buffers()[1], dtype=np.int64)
-    words = words[2 * values.offset : 2 * (values.offset + len(values))].reshape(-1, 2)
-    low, high = words[:, 0], words[:, 1]
+    low, high = unscaled_integers(values), unscaled_integers(values, 1)
     limits = np.iinfo(np.int64)
     fits = high == (low >> 63)
     return np.where(fits, low, np.where(high < 0, limits.min, limits.max))

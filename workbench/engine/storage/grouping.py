@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.arrow.types import filled
+from workbench.arrow.types import filled, unscaled_integers
 
 Positions = npt.NDArray[np.int64]
 """Rows by their position in a batch."""
@@ -56,8 +56,14 @@ def _grouped(columns: Sequence[pa.Array], rows: int) -> tuple[Positions, Positio
             return _sorted_groups([_codes(column) for column in columns])
         if (small := _small_codes(columns)) is not None:
             return _sorted_groups([small])
-    names = [str(position) for position in range(len(columns))]
-    table = pa.table([*map(with_mixed_low_bits, columns), pa.array(at)], names=[*names, "row"])
+    kinds = [_whole_numbers(column) for column in columns]
+    others = [column for column, own in zip(columns, kinds, strict=True) if own is None]
+    numbers = [each for own in kinds for each in own or ()]
+    if not others:
+        return _grouped_numbers(*_as_one_number(numbers))
+    keys = [pa.array(_as_one_number(numbers)[0]), *others] if numbers else others
+    names = [str(position) for position in range(len(keys))]
+    table = pa.table([*map(with_mixed_low_bits, keys), pa.array(at)], names=[*names, "row"])
     lists = table.group_by(names, use_threads=False).aggregate([("row", "list")])["row_list"].combine_chunks()
     return lists.flatten().to_numpy(), np.asarray(lists.offsets)[:-1].astype(np.int64)
 
@@ -132,9 +138,14 @@ def order_by(numbers: Sequence[Positions]) -> Positions:
         >>> order_by([np.array([1, 0, 1]), np.array([2, 9, -(2**62)])]).tolist()
         [1, 2, 0]
     """
+    return np.argsort(_as_one_number(numbers)[0])
+
+
+def _as_one_number(numbers: Sequence[Positions]) -> tuple[Positions, int]:
+    """Numbers from 0 on that are in the order of the first numbers, then of the second, and so on, and their bound."""
     together, values = np.zeros(len(numbers[0]), dtype=np.int64), 1
     if not len(together):
-        return together
+        return together, values
     for each in numbers:
         least, most = int(each.min()), int(each.max())
         if values * (most - least + 1) > _MOST:
@@ -143,7 +154,33 @@ def order_by(numbers: Sequence[Positions]) -> Positions:
             each, most = _dense(each)
             least, most = 0, most - 1
         together, values = together * (most - least + 1) + (each - least), values * (most - least + 1)
-    return np.argsort(together)
+    return together, values
+
+
+def _whole_numbers(column: pa.Array) -> list[Positions] | None:
+    """What are whole numbers as such, behind those that tell NULLs apart; ``None`` of other columns."""
+    known = [np.asarray(column.is_valid()).astype(np.int64)] if column.null_count else []
+    if pa.types.is_decimal128(column.type):
+        values = filled(column, 0)
+        low = unscaled_integers(values)
+        return [*known, low] if (unscaled_integers(values, 1) == low >> 63).all() else None
+    whole = column.cast(pa.int32()) if pa.types.is_date32(column.type) else column
+    if not (pa.types.is_signed_integer(whole.type) or pa.types.is_timestamp(whole.type)):
+        return None
+    return [*known, filled(whole.cast(pa.int64()), 0).to_numpy()]
+
+
+def _grouped_numbers(numbers: Positions, bound: int) -> tuple[Positions, Positions]:
+    """``_grouped`` of numbers from 0 on below a bound: to sort them takes a third of the time in which Arrow groups."""
+    bits = len(numbers).bit_length()
+    row = (1 << bits) - 1
+    if bound << bits <= _MOST:
+        entries = np.sort(numbers << bits | np.arange(len(numbers)))
+        return entries & row, np.flatnonzero(np.diff(entries >> bits, prepend=-1))
+    order = np.argsort(numbers)
+    starts = np.flatnonzero(np.diff(numbers[order], prepend=-1))
+    group = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
+    return np.sort(group << bits | order) & row, starts
 
 
 def _dense(numbers: Positions) -> tuple[Positions, int]:

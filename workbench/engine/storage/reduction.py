@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.arrow.types import Mask, filled
+from workbench.arrow.types import Mask, filled, unscaled_integers
 from workbench.engine.storage.exact_sums import ExactSums
 from workbench.engine.storage.grouping import Positions
 
@@ -171,9 +171,7 @@ def limbs_of(values: pa.Array, alone: bool = False) -> Limbs:
     known = filled(values, 0)
     if not pa.types.is_decimal(values.type):
         return _limbs_of_numbers(known.to_numpy(), alone)
-    words = np.frombuffer(known.buffers()[1], dtype=np.int64)
-    words = words[2 * known.offset : 2 * (known.offset + len(known))].reshape(-1, 2)
-    low, high = words[:, 0], words[:, 1]
+    low, high = unscaled_integers(known), unscaled_integers(known, 1)
     if (high == low >> 63).all():
         return _limbs_of_numbers(low, alone)
     return [low & _LOW, (low >> _LIMB) & _LOW, high & _LOW, high >> _LIMB]

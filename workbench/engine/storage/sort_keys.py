@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.arrow.types import Mask
+from workbench.arrow.types import Mask, unscaled_integers
 from workbench.engine.storage.comparable import order_numbers
 
 DIGITS, BITS = 10, 7
@@ -119,10 +119,8 @@ def texts_of(characters: npt.NDArray[np.uint8], ends: npt.NDArray[Any]) -> pa.Ar
 def _words(column: pa.Array) -> list[npt.NDArray[np.uint64]]:
     """The value of each row as words without sign that order as it does, the highest first."""
     if pa.types.is_decimal(column.type):
-        filled = column.fill_null(0)
-        words = np.frombuffer(filled.buffers()[1], dtype=np.uint64)[2 * filled.offset :][: 2 * len(filled)]
-        words = words.reshape(-1, 2)
-        return [words[:, 1] ^ _SIGN, words[:, 0]]
+        known = column.fill_null(0)
+        return [unscaled_integers(known, 1).view(np.uint64) ^ _SIGN, unscaled_integers(known).view(np.uint64)]
     return [order_numbers(column).view(np.uint64) ^ _SIGN]
 
 

@@ -137,10 +137,10 @@ def merge_groups(
     if not rows.num_rows:
         return rows
     order, starts = group_rows([rows.column(name) for name in keys], rows.num_rows)
-    together = rows.take(pa.array(order))
-    cells = Cells.of_one_reader(starts, rows.num_rows)
-    columns = {name: together.column(name).take(pa.array(starts)) for name in keys}
-    columns |= {part.name: cells.reduce(together.column(part.name), part.combine, cells.every) for part in parts}
+    cells, at, first = Cells.of_one_reader(starts, rows.num_rows), pa.array(order), pa.array(order[starts])
+    columns = {name: rows.column(name).take(first) for name in keys}
+    for part in parts:
+        columns[part.name] = cells.reduce(rows.column(part.name).take(at), part.combine, cells.every)
     return conform(_with_marks(columns, len(starts)), rows.schema)
 
 

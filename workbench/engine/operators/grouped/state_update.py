@@ -123,6 +123,8 @@ class StateUpdate:
             groups = self._with_empty_groups(dirty)
             return self._change(MergedGroups(groups, groups.num_rows), values)
         state = self._looked_up(0)
+        if not state and self.plan.groups:  # as while it is hydrated: no group was there before
+            return self._change(MergedGroups(dirty, dirty.num_rows), values)
         if state and stay_open(self.plan, state, self._limits):
             merged = self._merged_with_open(dirty, OpenGroups.of(self.plan, self.folder, state), written)
         else:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from workbench.arrow.types import filled
+from workbench.arrow.types import filled, unscaled_integers
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import Kind
 
@@ -106,12 +106,6 @@ class Polynomial:
             if column.null_count:
                 missing |= np.asarray(column.is_null())
         return pa.array(total, mask=missing if missing.any() else None)
-
-
-def unscaled_integers(numbers: pa.Array, word: int = 0) -> npt.NDArray[np.int64]:
-    """Integers, or a word of the unscaled integers of decimals, of 64 bits; anything in place of NULL."""
-    words, width = np.frombuffer(numbers.buffers()[1], dtype=np.int64), 1 + pa.types.is_decimal(numbers.type)
-    return words[width * numbers.offset + word : width * (numbers.offset + len(numbers)) : width]
 
 
 def _known(numbers: pa.Array) -> pa.Array:

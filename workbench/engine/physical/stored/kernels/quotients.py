@@ -16,10 +16,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.arrow.types import filled
+from workbench.arrow.types import filled, unscaled_integers
 from workbench.engine.physical.stored.decimals import fitting, from_64_bits, from_integers
 from workbench.engine.physical.stored.kernels.kernel import Kernel
-from workbench.engine.physical.stored.unscaled import fits_64_bits, large_integers, unscaled_integers
+from workbench.engine.physical.stored.unscaled import fits_64_bits, large_integers
 from workbench.sql.algebra.expressions import Call
 from workbench.sql.algebra.types import DOUBLE, DataType, Kind, as_decimal
 
