@@ -369,6 +369,20 @@ def test_a_missing_file_is_named_with_the_nearest_one(tmp_path: Path) -> None:
         ingest("x", tmp_path / "nowhere" / "fed.parquet", tmp_path / "log")
 
 
+def test_an_index_without_a_name_is_no_column(tmp_path: Path) -> None:
+    chosen = pd.DataFrame({"a": [1, 2, 3]}).iloc[[0, 2]]
+    chosen.to_parquet(tmp_path / "chosen.parquet")
+    chosen.set_index(pd.Index([5, 6], name="code")).to_parquet(tmp_path / "named.parquet")
+    found = [ingest("x", tmp_path / f"{name}.parquet", tmp_path / name) for name in ("chosen", "named")]
+    assert [[name for name, _ in stream.columns] for stream in found] == [["a"], ["a", "code"]]
+
+
+def test_a_declared_column_that_no_value_fits_is_refused_beside_a_row_without_one(tmp_path: Path) -> None:
+    (tmp_path / "days.csv").write_text("day,n\n01.02.2026,1\n02.02.2026,2\n,3\n")
+    with pytest.raises(StreamError, match=r"no value fits day; line 2: day: '01\.02\.2026' is no date"):
+        ingest("x", tmp_path / "days.csv", tmp_path / "log", columns={"day": "date yyyy-MM-dd"})
+
+
 @pytest.mark.parametrize("keep", [0, 3, 4, 100])
 def test_a_truncated_parquet_file_is_named(keep: int, tmp_path: Path) -> None:
     path = as_parquet(numbered(1000), tmp_path)

@@ -6,6 +6,7 @@ import csv
 import io
 import re
 import shutil
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -309,20 +310,25 @@ def _some_fit(
     """What of each chunk fits, and what of it drifts.
 
     Raises:
-        StreamError: there are rows, and none of all of them fits.
+        StreamError: there are rows, and none of all of them fits, or fewer than those with a value that does not fit
+            a column of which no value fits.
     """
     schema = log_schema(types.items())
     first: QuarantinedRow | None = None
-    any_fits = False
+    fitting, with_values, misfits = 0, set[str](), Counter[str]()
     for chunk in chunks:
         rows, lines, quarantined = fit(chunk, types, schema, guesses)
         quarantined = with_records(quarantined, chunk)
-        any_fits = any_fits or rows.num_rows > 0
+        fitting += rows.num_rows
+        with_values |= {field for field in rows.column_names if rows[field].null_count < rows.num_rows}
+        misfits.update(stored_name(row.reason.partition(": ")[0]) for row in quarantined)
         first = first or next(iter(quarantined), None)
         yield (rows, lines, quarantined), chunk.found
-    if first is not None and not any_fits:
-        message = f"stream {name}: no row fits its columns; line {first.line}: {first.reason}"
-        misfit = first.reason.partition(": ")[0]
+    misfit = "" if first is None else first.reason.partition(": ")[0]
+    is_unfit = stored_name(misfit) in types.keys() - with_values and misfits[stored_name(misfit)] > fitting
+    if first is not None and (not fitting or is_unfit):
+        what = f"no value fits {misfit}" if fitting else "no row fits its columns"
+        message = f"stream {name}: {what}; line {first.line}: {first.reason}"
         column = misfit if stored_name(misfit) in types else display_name(next(iter(types), "fee"))
         hint = f"say what the columns are: {_declare(column, 'string')}"
         hint = "--sep says what separates values" if "fields instead" in message else hint

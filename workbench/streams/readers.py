@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -34,6 +35,7 @@ from workbench.streams.files.urls import UrlFile, is_url, url_files
 from workbench.streams.log import CHUNK_ROWS
 from workbench.streams.source import Chunk, OpenedSource
 
+_UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
 _MAGIC, _ARROW = b"PAR1", b"ARROW1"
 _BUFFER = 1 << 20
 """Bytes of each column of a Parquet file that are read at a time."""
@@ -226,12 +228,27 @@ def _parquet_schema(path: Path | UrlFile) -> tuple[pa.Schema, int]:
             raise StreamError(f"{path} is not a Parquet file", hint=what_is_read())
         try:
             with _parquet_file(opened) as file:
-                return file.schema_arrow, file.metadata.num_rows
+                return without_index(file.schema_arrow), file.metadata.num_rows
         except (OSError, pa.ArrowException) as error:
             raise StreamError(
                 f"{path} is cut short or damaged: the footer that says where its rows are cannot be read",
                 hint="copy or write the file again; nothing of it can be used",
             ) from error
+
+
+def without_index(schema: pa.Schema) -> pa.Schema:
+    """The columns of a file without those that pandas has written for an index without a name.
+
+    Example:
+        >>> import pandas as pd
+        >>> table = pa.Table.from_pandas(pd.DataFrame({"a": [1, 2, 3]}).iloc[[0, 2]])
+        >>> table.schema.names, without_index(table.schema).names
+        (['a', '__index_level_0__'], ['a'])
+    """
+    index = [name for name in (schema.pandas_metadata or {}).get("index_columns", ()) if isinstance(name, str)]
+    unnamed = {name for name in index if _UNNAMED_INDEX.fullmatch(name)}
+    kept = [field for field in schema if field.name not in unnamed]
+    return pa.schema(kept, schema.metadata) if kept else schema
 
 
 def _parquet_batches(paths: Sequence[Path | UrlFile], names: list[str]) -> Iterator[pa.RecordBatch]:
