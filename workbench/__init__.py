@@ -18,7 +18,7 @@ def __getattr__(name: str) -> Any:
         from workbench.notebook.session import Session
 
         return Session
-    raise AttributeError(f"module 'workbench' has no attribute {name!r}")
+    raise AttributeError(f"module 'workbench' has no attribute {name!r}: Session() makes a session, which has methods")
 
 
 def load_ipython_extension(ipython: Any) -> None:

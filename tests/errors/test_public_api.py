@@ -17,9 +17,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from workbench.engine.spark.in_process import InProcess
 from workbench.errors import MOST_HINT, MOST_LINE, MOST_MESSAGE, InputError, UnexpectedError, WorkbenchError, shown
 from workbench.errors.public_api import check_argument, public_api
 from workbench.options import Options
+from workbench.session.session import Session
 
 
 class Mute:
@@ -305,3 +307,31 @@ def test_kinds_are_checked_by_annotations() -> None:
     ):
         with pytest.raises(InputError):
             check_argument("given", value, kind)
+
+
+def test_what_a_query_has_not_is_named_where_it_is() -> None:
+    with Session(InProcess()) as session:
+        session.add_stream("T", [{"a": 1, "Amount": 2}], history=1)
+        query = session.register("SELECT a, Amount FROM T", name="best")
+
+        def hint_of(ask: Callable[[], object]) -> str:
+            with pytest.raises(WorkbenchError) as caught:
+                ask()
+            return caught.value.hint or ""
+
+        assert hint_of(lambda: query.amount) == 'a column of its answer: result()["Amount"]'
+        assert hint_of(lambda: query["amount"]) == 'a column of its answer: result()["Amount"]'
+        assert hint_of(lambda: list(query)) == "its answer is a DataFrame: result().iloc[0]"
+        assert hint_of(lambda: query.sort("a")) == "did you mean result?"
+        assert hint_of(lambda: session["best"]) == "session.query('best')"
+        assert hint_of(lambda: session.why("best")) == "a Query has it: session.query(…).why"
+        assert hint_of(lambda: session.pause()) == "a Player has it: session.player.pause"
+        assert hint_of(lambda: session.drop_query("best")) == "did you mean drop?"
+        assert hint_of(lambda: session.ask("best")).endswith(": SELECT * FROM best")
+
+
+def test_the_package_is_not_the_session_of_the_notebook() -> None:
+    from workbench import session
+
+    with pytest.raises(AttributeError, match="get_session"):
+        session.register  # noqa: B018  # asks for it

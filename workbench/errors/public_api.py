@@ -48,11 +48,13 @@ _NEEDED = {
 """Of parameters by which something else is often given, what they are."""
 _OF_OTHERS = {
     "tables": "streams", "execute": "ask", "sql": "ask", "read_sql": "ask", "stop": "close", "delete": "drop",
-    **dict.fromkeys(("plot", "groupby", "describe", "iloc", "loc", "sort_values", "merge", "shape"), "result"),
+    **dict.fromkeys(("plot", "groupby", "describe", "iloc", "loc", "sort", "sort_values", "merge", "shape"), "result"),
     **dict.fromkeys(("to_csv", "to_parquet"), "save"),
     **dict.fromkeys(("to_pandas", "to_df", "topandas", "df", "collect", "fetchall", "results", "rows"), "result"),
 }  # fmt: skip
 """What other libraries call a method or property."""
+_PUBLIC: list[type] = []
+"""The classes of the public interface."""
 _MOST_BYTES = 255
 """Bytes of a name in UTF-8, as file systems allow."""
 
@@ -76,13 +78,48 @@ def public_api(cls: C) -> C:
     for name, member in members.items():
         if name == "__init__" or not name.startswith("_"):
             setattr(cls, name, _wrapped_member(member))
+    _PUBLIC.append(cls)
     return tells_names(cls)
 
 
 def tells_names(cls: C) -> C:
     """The class, which names the nearest where it is asked for a method or property that it has not."""
     cls.__getattr__ = _unknown  # type: ignore[attr-defined]  # mypy knows no attribute that a decorator adds
+    cls.__getitem__ = _no_item  # type: ignore[index]
     return cls
+
+
+def _no_item(self: object, key: object) -> NoReturn:
+    """Raise for brackets, which no object of the workbench has; a loop asks for items by number."""
+    kind = type(self)
+    hint = _of_answer(self, str(key)) or (f"{kind.__name__.lower()}.query({key!r})" if hasattr(kind, "query") else None)
+    raise ArgumentsError(
+        f"a {kind.__name__} has no items", hint=hint or f"help({kind.__name__.lower()}) lists what it has"
+    )
+
+
+def _of_answer(self: object, name: str) -> str | None:
+    """A hint for what the answer of a query has: a column, or a row by its number."""
+    if not hasattr(type(self), "result"):
+        return None
+    columns = {column.lower(): column for column, _ in getattr(self, "columns", ())}
+    if name.lower() in columns:
+        return f'a column of its answer: result()["{columns[name.lower()]}"]'
+    return f"its answer is a DataFrame: result().iloc[{name}]" if name.isdecimal() else None
+
+
+def _elsewhere(kind: type, name: str) -> str | None:
+    """A hint for a method of another class, with a member that gives an object of that class."""
+    for other in _PUBLIC:
+        if other.__name__ == kind.__name__ or not hasattr(other, name):
+            continue
+        for member in dir(kind):
+            value = getattr(kind, member)
+            function = getattr(value, "fget", None) or getattr(value, "func", None) or value  # of properties
+            if getattr(function, "__annotations__", {}).get("return") == other.__name__ and not member.startswith("_"):
+                called = "(…)" if function is value else ""
+                return f"a {other.__name__} has it: {kind.__name__.lower()}.{member}{called}.{name}"
+    return None
 
 
 def _unknown(self: object, name: str) -> NoReturn:
@@ -94,6 +131,8 @@ def _unknown(self: object, name: str) -> NoReturn:
     begun = (f"did you mean {other}?" for other in known if name in other)
     meant = _OF_OTHERS.get(name.lower())
     hint = f"did you mean {meant}?" if meant in known else None
+    longer = (f"did you mean {other}?" for other in known if name.startswith(f"{other}_"))
+    hint = hint or _of_answer(self, name) or _elsewhere(kind, name) or next(longer, None)
     hint = hint or nearest(name, known) or next(begun, None) or f"help({kind.__name__.lower()}) lists what it has"
     raise UnknownAttributeError(f"a {kind.__name__} has no {name}", hint=hint)
 

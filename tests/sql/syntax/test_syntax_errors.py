@@ -103,7 +103,7 @@ def test_what_is_wrong_where_and_what_was_meant(sql: str, message: str, marked: 
         ("select a from T union T", "spark", "UNION stands between two queries: UNION SELECT * FROM T"),
         ("select a from T where exists (T where a > 1)", "spark",
          "a query stands in its parentheses: EXISTS (SELECT 1 FROM T WHERE …)"),
-        ("select max(a, b) from T", "spark", "GREATEST(a, b) is that of several values of a row"),
+        ("select max(a, b) from T", "spark", "the largest of a row is GREATEST(a, b)"),
         ("select nvl(a) from T", "oracle", "NVL(x, 0) is 0 where x is NULL"),
         ("select a from T limit 3 order by a", "spark", "move ORDER BY … before LIMIT"),
         ("select a from T order by a where a > 1", "duckdb", "move WHERE … before ORDER BY"),
@@ -125,7 +125,7 @@ def test_what_is_wrong_where_and_what_was_meant(sql: str, message: str, marked: 
          "a file is read as a stream or table first, as in %argus stream NAME FILE"),
         ("select s.upper() from T", "spark", "a function stands before its value: UPPER(s)"),
         ("select a from T group by a, sum(a)", "spark", "leave it out of GROUP BY"),
-        ("select a from T where s = 'a' || a > 3", "spark", "|| puts texts together; OR stands between conditions"),
+        ("select a from T where s = 'a' || a > 3", "spark", "OR is between conditions"),
         ("select * from x with x as (select a from T)", "spark", "WITH stands before SELECT"),
     ],
 )  # fmt: skip

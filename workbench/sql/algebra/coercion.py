@@ -264,19 +264,17 @@ def _clash(left: Expression, right: Expression) -> TypeClash:
     if left.type.temporal and isinstance(right, Constant) and isinstance(right.value, str):
         return TypeClash(f"'{right.value}' is not {with_article(str(left.type))}", right, hint=_hint(right, left.type))
     message = f"type clash: {left.type} cannot be compared with {right.type}"
-    if isinstance(left, Call) and left.function in _COMPARISONS and right.type.numeric:
-        return TypeClash(message, right, hint="a comparison has two sides: write 3 < a AND a < 5")
-    if isinstance(left, Call) and left.function == "||" and right.type.numeric:
-        return TypeClash(message, right, hint="|| puts texts together; OR stands between conditions")
+    if isinstance(left, Call) and left.function in _BEFORE_A_NUMBER and right.type.numeric:
+        return TypeClash(message, right, hint=_BEFORE_A_NUMBER[left.function])
     for text, time in ((left, right), (right, left)):
         if text.type.kind is Kind.STRING and time.type.temporal:  # as texts they would be in another order
-            kind = time.type.kind
-            hint = f"TO_{kind.upper()}(s, 'dd.MM.yyyy') reads a text, and --type column={kind} a whole column"
-            return TypeClash(message, right, hint=hint)
+            reads = f"TO_{time.type.kind.upper()}(s, 'dd.MM.yyyy') reads a text"
+            return TypeClash(message, right, hint=f"{reads}, and --type column={time.type.kind} a whole column")
     return TypeClash(message, right, hint=_hint(right, left.type))
 
 
-_COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
+_TWO_SIDES = "a comparison has two sides: write 3 < a AND a < 5"
+_BEFORE_A_NUMBER = dict.fromkeys(("=", "<>", "<", "<=", ">", ">="), _TWO_SIDES) | {"||": "OR is between conditions"}
 _WRITTEN = {
     Kind.INTERVAL: "write INTERVAL '5' MINUTE",
     Kind.MONTHS: "write INTERVAL '5' MONTH",
@@ -323,11 +321,11 @@ def _hint(expression: Expression, type_: DataType) -> str:
         return (
             "compare it with its texts, as in x = 'yes'; --type \"x=boolean yes/no\" reads a column as true and false"
         )
-    if isinstance(expression, Constant) and isinstance(expression.value, str):
-        return f"'{expression.value}' is a text; {expression.value} without quotes is a number or a column"
+    if isinstance(expression, Constant) and isinstance(value := expression.value, str):
+        return f"'{value}' is a text; {value} without quotes is a number or a column"
     if type_.kind is Kind.STRING and isinstance(expression, Constant):
-        is_code = isinstance(expression.value, int) and len(str(expression.value)) > 3  # as a postcode without its zero
-        return f"write '{expression.value}' in quotes" + f", or '0{expression.value}' if the column has that" * is_code
+        is_code = isinstance(value, int) and value > 999  # as a postcode without its zero
+        return f"write '{value}' in quotes" + f", or '0{value}' if the column has that" * is_code
     if type_.kind not in _CASTS[expression.type.kind]:
         return f"no {expression.type.kind} converts to {with_article(type_.kind)}"
     return f"convert with CAST(... AS {type_.kind})"

@@ -14,7 +14,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
-from workbench.errors import SqlError, UnsupportedError
+from workbench.errors import MOST_WORD, SqlError, UnsupportedError
 from workbench.sql.dialects import DIALECTS
 from workbench.sql.syntax.arguments import DroppedArgumentError, parser_of
 from workbench.sql.syntax.forms_of_spark import with_forms_of_spark
@@ -160,7 +160,9 @@ def _statement(tree: exp.Expr, tokens: tuple[Token, ...], clause: WindowClause |
         hint = _ASKED.get(word, "a query is a SELECT, with views by CREATE VIEW")
         place = source.keyword(word)
         if place["position"] is None:
-            raise SqlError("this is no query", **source.of(tree), hint=hint)
+            is_name = isinstance(tree, exp.Column) and len(tree.name) < MOST_WORD
+            whole = f"{hint}: SELECT * FROM {tree.name}" if is_name else hint
+            raise SqlError("this is no query", **source.of(tree), hint=whole)
         raise UnsupportedError(f"{what} is not supported", **place, hint=hint)
     source.refuse_others(tree, {"this", "kind", "expression", "replace"}, "CREATE VIEW")
     if not isinstance(tree.expression, _QUERIES):

@@ -319,7 +319,7 @@ def _share(share: Expression | None, syntax: AggregateSyntax, source: SourceText
 
 
 _EXTREMES = ("min", "max", "min_by", "max_by")
-_OF_A_ROW = {"max": "GREATEST", "min": "LEAST"}
+_OF_A_ROW = {"max": "the largest of a row is GREATEST(a, b)", "min": "the smallest of a row is LEAST(a, b)"}
 _SHARES = ("percentile", "percentile_disc", "approx_percentile")
 _WITH_SHARE = "as in PERCENTILE(amount, 0.9), or PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY amount): 90 percent"
 
@@ -327,11 +327,8 @@ _WITH_SHARE = "as in PERCENTILE(amount, 0.9), or PERCENTILE_CONT(0.9) WITHIN GRO
 def _check(name: str, count: int, distinct: bool, node: exp.Expr, source: SourceText) -> None:
     least, most = AGGREGATES[name].takes
     if not least <= count <= most:
-        hint = "COUNT(*) counts rows; of a column it is, as in SUM(amount)" if isinstance(node.this, exp.Star) else None
-        if name in _OF_A_ROW and count > most:
-            hint = f"{_OF_A_ROW[name]}(a, b) is that of several values of a row"
-        called = (source.called(node) or name).upper()
-        message = f"{called} takes {least} argument{'s' * (least > 1)}, not {count}"
+        hint = "COUNT(*) counts rows" if isinstance(node.this, exp.Star) else _OF_A_ROW.get(name if count else "")
+        message = f"{(source.called(node) or name).upper()} takes {least} argument{'s' * (least > 1)}, not {count}"
         raise source.error(message, node, hint or signature_hint(message, None, source.dialect))
     if distinct and not AGGREGATES[name].distinct:
         source.refuse(f"{name.upper()} of DISTINCT values", node, "take DISTINCT in a subquery")
