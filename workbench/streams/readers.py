@@ -16,6 +16,7 @@ import pyarrow.orc as orc
 import pyarrow.parquet as pq
 from pandas.api.types import infer_dtype
 
+from workbench.arrow.encodings import plain_batches
 from workbench.errors import StreamError, nearest, with_article
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType
@@ -359,6 +360,7 @@ def _open_reader(reader: pa.RecordBatchReader) -> OpenedSource:
 def _of_rows(schema: pa.Schema, batches: Iterable[pa.RecordBatch], rows: int = 0) -> OpenedSource:
     """A source of blocks, in chunks that are numbered from 1; with the number of its rows, where it is known."""
     given = 0
+    schema, batches = plain_batches(schema, batches)
 
     def chunks() -> Iterator[Chunk]:
         nonlocal given
