@@ -81,7 +81,7 @@ class Tree:
     @property
     def unknown_rows(self) -> UnknownRows:
         """What looks for rows that a change takes back and that are not there."""
-        return UnknownRows(tuple(self.plan.stored))
+        return UnknownRows(tuple(self.plan.stored), self.relation.by)
 
     def suspend(self, batch: int) -> Tree:
         """The tree after a batch that has passed over it; ``batch``: the one before."""

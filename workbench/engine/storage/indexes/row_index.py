@@ -8,64 +8,71 @@ has no row less than 0 times. Most rows that are taken back came lately, and old
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
+from workbench.engine.storage.buckets import EVERY_BUCKET, BucketKey, buckets_of_tasks, of_buckets
 from workbench.engine.storage.grouping import Positions
-from workbench.engine.storage.indexes.key_index import Hashes, row_hashes
+from workbench.engine.storage.indexes.key_index import Hashes, row_buckets, row_hashes
 from workbench.engine.storage.indexes.sorted_index import index_columns
 from workbench.engine.storage.job_input import TaskInput
 from workbench.engine.storage.layout import WEIGHT
-from workbench.engine.storage.segments import Run, Segment, open_segment
+from workbench.engine.storage.segments import Segment, open_segment, that_may_have
 
 
 @dataclass(frozen=True)
 class UnknownRows:
     """The work of a task that looks for its part of the rows that a change takes back and that are not there.
 
-    Its first input is the change, and each of the others has a run of the rows before.
-
-    Attributes:
-        columns: of the rows.
-    """
-
-    columns: tuple[str, ...]
-
-    def __call__(self, task: TaskInput) -> int:
-        """How many it has found."""
-        rows, *runs = task.inputs
-        return taken_back_unknown([run.before for run in runs], rows.change, self.columns, task.task, task.tasks)
-
-
-def taken_back_unknown(
-    stored: Sequence[Run], change: Run, columns: tuple[str, ...], part: int = 0, parts: int = 1
-) -> int:
-    """How many rows a change takes back that are not there: 0 where the rows after it are a bag.
+    Its first input is the change, and each of the others has a run of the rows before, the oldest first. Where rows are
+    in buckets, a task reads what may have rows of its own; where they are not, it has some of the rows' hashes, and
+    reads all.
 
     Rows of one hash count as equal, so a collision may hide such a row, and never makes one up.
 
-    Args:
-        stored: the runs of the rows before, oldest first.
-        change: the segments of the change.
+    Attributes:
         columns: of the rows.
-        part, parts: of the hashes of rows that are looked at.
+        by: the key by which they are in buckets, if they are.
     """
-    if not any((open_segment(segment.path).column(WEIGHT).to_numpy() < 0).any() for segment in change):
-        return 0
-    entries = [_entries(segment, columns) for segment in change]
-    hashes = np.unique(np.concatenate([own for own, _ in entries]))
-    weights = sum((_weights(own, through, hashes) for own, through in entries), start=np.zeros(len(hashes), np.int64))
-    looked_at = (weights < 0) & (hashes % np.uint64(parts) == part)
-    asked, weights = hashes[looked_at], weights[looked_at]
-    for run in reversed(stored):
-        for segment in run:
-            weights = weights + _weights(*_entries(segment, columns), asked)
-        asked, weights = asked[weights < 0], weights[weights < 0]
-        if not len(asked):
-            break
-    return int(-weights.sum())
+
+    columns: tuple[str, ...]
+    by: BucketKey | None = None
+
+    def __call__(self, task: TaskInput) -> int:
+        """How many it has found: 0 where the rows after the change are a bag."""
+        rows, *runs = task.inputs
+        own = EVERY_BUCKET if self.by is None else buckets_of_tasks(task.tasks)[task.task]
+        change = that_may_have(rows.change, own, self._key)
+        if not any((open_segment(segment.path).column(WEIGHT).to_numpy() < 0).any() for segment in change):
+            return 0
+        entries = [self._changed(segment, own) for segment in change]
+        hashes = np.unique(np.concatenate([of_rows for of_rows, _ in entries]))
+        weights = sum((_weights(*entry, hashes) for entry in entries), start=np.zeros(len(hashes), np.int64))
+        looked_at = weights < 0
+        if self.by is None:
+            looked_at &= hashes % np.uint64(task.tasks) == task.task
+        asked, weights = hashes[looked_at], weights[looked_at]
+        for run in reversed(runs):
+            for segment in that_may_have(run.before, own, self._key):
+                weights = weights + _weights(*_entries(segment, self.columns), asked)
+            asked, weights = asked[weights < 0], weights[weights < 0]
+            if not len(asked):
+                break
+        return int(-weights.sum())
+
+    @property
+    def _key(self) -> int:
+        return 0 if self.by is None else self.by.number
+
+    def _changed(self, segment: Segment, own: int) -> tuple[Hashes, Positions]:
+        """The entries of the rows of a change that are of a task's buckets."""
+        if self.by is None or not segment.buckets_by(self._key) & ~own:
+            return _entries(segment, self.columns)
+        rows = open_segment(segment.path)
+        chosen = pa.array(of_buckets(row_buckets(rows, self.by.columns), own))
+        return _entries_of(rows.filter(chosen), self.columns)
 
 
 def _weights(hashes: Hashes, through: Positions, asked: Hashes) -> Positions:
@@ -76,13 +83,12 @@ def _weights(hashes: Hashes, through: Positions, asked: Hashes) -> Positions:
 
 def _entries(segment: Segment, columns: tuple[str, ...]) -> tuple[Hashes, Positions]:
     hashes, through = index_columns(
-        segment.path, "\x00".join(("rows", *columns)), lambda: _index_of_segment(segment.path, columns)
+        segment.path, "\x00".join(("rows", *columns)), lambda: _entries_of(open_segment(segment.path), columns)
     )
     return hashes, through
 
 
-def _index_of_segment(segment: str, columns: tuple[str, ...]) -> tuple[Hashes, Positions]:
-    rows = open_segment(segment)
+def _entries_of(rows: pa.RecordBatch, columns: tuple[str, ...]) -> tuple[Hashes, Positions]:
     hashes, _ = row_hashes(rows, columns, nulls=True)
     order = np.argsort(hashes)
     return hashes[order], np.cumsum(rows.column(WEIGHT).to_numpy()[order])
