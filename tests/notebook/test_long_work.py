@@ -9,7 +9,7 @@ import pytest
 from workbench.engine.schedule import Progress
 from workbench.notebook import long_work
 from workbench.notebook.commands.replay import profile_forecast
-from workbench.notebook.long_work import how_far
+from workbench.notebook.long_work import Underway, how_far
 from workbench.streams.ingest import Arriving
 
 
@@ -90,6 +90,12 @@ def test_a_short_one_says_nothing(run):
 def test_what_is_left_is_expected_to_take_as_long_as_what_is_done():
     assert how_far(Progress(3, 1, 4), 2.0, more=10) == "1 of 4 operators, 2.0 s, about 16 s more"
     assert how_far(Progress(3, 0, 4), 2.0) == "0 of 4 operators, 2.0 s"
+
+
+def test_what_is_left_does_not_grow_while_nothing_gets_on():
+    course = Underway()
+    said = [course.how_far(Progress(3, done, 4), second) for done, second in ((1, 2.0), (1, 5.0), (1, 9.0), (2, 10.0))]
+    assert [text.partition(" s, ")[2] for text in said] == ["about 6 s more", "about 3 s more", "", "about 10 s more"]
 
 
 def test_a_profile_says_beforehand_what_it_takes(run, session):

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from workbench.errors import UnexpectedError, WorkbenchError
 from workbench.notebook.display import ProgressLine
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from workbench.engine.schedule import Progress
     from workbench.notebook.context import NotebookContext
 
+WorkDone: TypeAlias = "Progress | Arriving | Verifying | None"
+"""What is known of how far a cell is, if anything is."""
 PATIENCE = 1.0
 """Seconds without a word."""
 PAUSE = 0.5
@@ -39,12 +41,13 @@ def following(context: NotebookContext, what: str) -> Iterator[None]:
     """
     begun = time.monotonic()
     lines: list[ProgressLine] = []
+    course = Underway()
 
     def say() -> None:
         session = context.current
         going = session is not None and not session.closed
         progress = (session.arriving or session.verifying or session.progress) if session and going else None
-        text = f"{what}: {how_far(progress, time.monotonic() - begun)}"
+        text = f"{what}: {course.how_far(progress, time.monotonic() - begun)}"
         if lines:
             lines[0].update(text)
         else:
@@ -84,13 +87,28 @@ def repeatedly(say: Callable[[], None]) -> Iterator[None]:
         thread.join()
 
 
-def how_far(progress: Progress | Arriving | Verifying | None, seconds: float, more: float = 0.0) -> str:
+class Underway:
+    """How far something is, with an estimate of what is left, which shrinks while it does not get on."""
+
+    def __init__(self) -> None:
+        self._reached: WorkDone = None
+        self._moved = 0.0
+
+    def how_far(self, progress: WorkDone, seconds: float, more: float = 0.0) -> str:
+        """How far it is after some seconds; the arguments are those of :func:`how_far`."""
+        if progress != self._reached or seconds < self._moved:  # it gets on, or the next of several has begun
+            self._reached, self._moved = progress, seconds
+        return how_far(progress, seconds, more, self._moved)
+
+
+def how_far(progress: WorkDone, seconds: float, more: float = 0.0, moved: float | None = None) -> str:
     """How far something is that has worked for so long.
 
     Args:
         progress: of the operators, of the rows of a source, or of a verification; ``None`` where there is none.
         seconds: that it has worked.
         more: seconds that what follows is expected to take.
+        moved: the seconds after which it was as far as it is; ``None``: it is so since now.
 
     Example:
         >>> from workbench.engine.schedule import Progress
@@ -98,6 +116,8 @@ def how_far(progress: Progress | Arriving | Verifying | None, seconds: float, mo
         '2 of 6 operators, 4.0 s, about 8 s more'
         >>> how_far(Progress(0, 2, 37), 4.0)
         '2 of 37 operators, 4.0 s'
+        >>> how_far(Progress(0, 2, 6), 7.0, moved=4.0)
+        '2 of 6 operators, 7.0 s, about 5 s more'
         >>> how_far(Arriving("Trades", 420_000, 0.4), 4.0)
         '420,000 rows (40% of the source), 4.0 s, about 6 s more'
         >>> how_far(None, 4.0)
@@ -115,7 +135,8 @@ def how_far(progress: Progress | Arriving | Verifying | None, seconds: float, mo
         share = progress.done / progress.total if progress.done >= progress.total * SURE else 0.0
         parts.insert(0, f"{progress.done} of {progress.total} operators")
     if share:
-        more += seconds * (1 - share) / share
+        moved = seconds if moved is None else moved
+        more += max(0.0, moved * (1 - share) / share - (seconds - moved))
     if more >= 1:
         parts.append(f"about {more:.0f} s more")
     return ", ".join(parts)

@@ -10,8 +10,10 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
+from workbench.engine.spark.in_process import InProcess
 from workbench.errors import QueryError, SessionError
 from workbench.notebook.command_line import MagicError
+from workbench.notebook.commands.define import register_and_describe
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.extension import install
 from workbench.session.failures.error_log import ErrorPlace, KeptError
@@ -119,3 +121,19 @@ def test_errors_are_listed_tried_again_and_dismissed(run, session):
     assert "nothing is wrong with it now" in run("%argus errors q1 --retry").text and ("retry", "q1") in session.added
     assert "--retry needs the name" in str(run("%argus errors --retry").error)
     assert run("%argus errors --dismiss").text == "2 errors dismissed"
+
+
+def test_what_a_new_text_does_not_take_over_is_said(tmp_path):
+    with Session(InProcess()) as session:
+        session.add_stream("T", [{"a": 1}, {"a": 5}], history=2)
+        session.register("SELECT a FROM T WHERE a > 0", name="big")
+        session.register("SELECT * FROM big WHERE a > 3", name="best")
+        session.add_sink("big", str(tmp_path / "out"))
+        _, same = register_and_describe(session, "SELECT a FROM T WHERE a > 0", "big", "spark")
+        assert not session.sinks["big"].problem
+        _, said = register_and_describe(session, "SELECT a FROM T WHERE a > 1", "big", "spark")
+    assert "--move" not in same
+    assert said.splitlines()[-1] == (
+        "best still reads the earlier big; 1 sink of it gets no more: big; "
+        "register them again, or write --move beside the next text"
+    )

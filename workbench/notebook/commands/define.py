@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from IPython.display import display
 
 from workbench.errors import SqlWarning, WorkbenchError, nearest
 from workbench.explain.describe import NetworkView
-from workbench.explain.text import counted
+from workbench.explain.text import counted, listed
 from workbench.notebook.command_line import MagicError, argument, command, new_variable, row_count
 from workbench.notebook.commands.costs import what_if
 from workbench.notebook.context import NotebookContext
@@ -166,12 +167,25 @@ def register_and_describe(
 ) -> tuple[Query, str]:
     """Register or replace a query; gives it with a sentence on what that did to the network."""
     replaced = name is not None and name.lower() in {other.lower() for other in session.queries}
-    before = session.network
+    before, meant = session.network, session.query(name).logical if replaced and name else None
     with doubts() as found:
         query = session.register(sql, name=name, dialect=dialect, results=results, force=force, move=move)
     change = describe_change(query.name, before, session.network)
     sentence = f"{query.name} {'replaced' if replaced else 'registered'}: {change}"
+    if replaced and not move and query.logical != meant:
+        found += _left_behind(session, query.name)
     return query, "\n".join([sentence, *found])
+
+
+def _left_behind(session: Session, name: str) -> Iterator[str]:
+    """What was not taken over to the text that has replaced a query: what reads the earlier one, and its sinks."""
+    word = re.compile(rf"\b{re.escape(name)}\b", re.IGNORECASE)
+    readers = [other for other, query in session.queries.items() if other != name and word.search(query.sql)]
+    sinks = [sink for sink, status in session.sinks.items() if status.query == name]
+    said = [f"{listed(readers, 5)} still {'reads' if len(readers) == 1 else 'read'} the earlier {name}"] * bool(readers)
+    said += [f"{counted(len(sinks), 'sink')} of it gets no more: {listed(sinks, 5)}"] * bool(sinks)
+    if said:
+        yield f"{'; '.join(said)}; register them again, or write --move beside the next text"
 
 
 def preview_query(session: Session, sql: str, name: str, dialect: str) -> tuple[NetworkView, ExplanationView, str]:

@@ -15,7 +15,7 @@ from workbench.notebook.commands.timings import show_timings
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import ProgressLine, Shown, show, table
 from workbench.notebook.drift_lines import drift_lines
-from workbench.notebook.long_work import how_far, repeatedly
+from workbench.notebook.long_work import Underway, repeatedly
 from workbench.notebook.quarantine import problems, quarantine_marks, quarantined_since
 from workbench.notebook.replay_status import FULL_SPEED, LATENCY, SPEEDS, parse_speed, status_line
 from workbench.session.live.batch_size import seconds_of
@@ -53,6 +53,7 @@ def run(context: NotebookContext, arguments: argparse.Namespace) -> None:
     line = ProgressLine(f"batch 1 of {batches:,} …")
     done: list[BatchReport] = []
     ended_at = [time.monotonic()]
+    course = Underway()
 
     def progress(report: BatchReport) -> None:
         done.append(report)
@@ -65,7 +66,7 @@ def run(context: NotebookContext, arguments: argparse.Namespace) -> None:
     def say() -> None:
         """How far the batch is that runs, and how long it and those after it will take, by those before it."""
         average = (ended_at[-1] - ended_at[0]) / max(1, len(done))
-        far = how_far(session.progress, time.monotonic() - ended_at[-1], average * (batches - len(done) - 1))
+        far = course.how_far(session.progress, time.monotonic() - ended_at[-1], average * (batches - len(done) - 1))
         line.update(f"batch {session.batch + 1} ({len(done) + 1} of {batches:,}): {far}")
 
     try:

@@ -20,7 +20,7 @@ from workbench.errors.public_api import translate_unexpected_errors
 from workbench.explain.text import monospace
 from workbench.notebook.command_line import batch_size
 from workbench.notebook.display import marked_cell, rows_to_come
-from workbench.notebook.long_work import how_far, repeatedly
+from workbench.notebook.long_work import Underway, repeatedly
 from workbench.notebook.named_source import find_source
 from workbench.notebook.panel.markup import grid, scrolled
 from workbench.notebook.panel.widgets import button, html_box
@@ -137,10 +137,10 @@ class AddStream:
 
     def _add(self, name: str, add: Callable[[], Stream]) -> None:
         """Add the stream, and say meanwhile how far that is; the work of the thread."""
-        begun = time.monotonic()
+        begun, course = time.monotonic(), Underway()
 
         def say() -> None:
-            how = how_far(self._session.arriving or self._session.progress, time.monotonic() - begun)
+            how = course.how_far(self._session.arriving or self._session.progress, time.monotonic() - begun)
             self._shown.value = monospace(f"adding {name}: {how}; cells can be run meanwhile")
 
         say()

@@ -121,7 +121,7 @@ class Sinks:
         """Start one of them; why it could not be, "" when it was."""
         again = f"add_sink({place.query!r}, …, name={path.stem!r}) gives it again"
         if place.target is None:
-            return "its target must be given again: add_sink"
+            return f"what it called was a function of a notebook or program, which has ended; {again}"
         if (shown := shown_address(place.target)) != place.target:
             write_place(path, replace(place, target=shown, signature=None))
             return f"its target {shown} had a secret, which was taken out of {path}; {again}, with $NAME in its place"

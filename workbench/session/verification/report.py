@@ -67,7 +67,9 @@ class Verification:
             compared += f" of a sample of {self.part:.2%} of its groups"
         match self.outcome:
             case Outcome.SAME:
-                head = f"{compared} after batch {self.batch} are those of {self.by}"
+                head = (
+                    f"{compared} after batch {self.batch} {'is that' if self.rows == 1 else 'are those'} of {self.by}"
+                )
             case Outcome.NOT_VERIFIABLE:
                 head = f"not verifiable: {'; '.join(self.reasons)}"
             case _:

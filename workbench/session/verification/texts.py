@@ -61,7 +61,7 @@ def _read_text(state: State, query: QueryRecord, texts: dict[str, SparkText], in
         raise NotVerifiable(f"its text no longer means what it was registered with: {problem.message}") from None
     means = bound.query if bound.query is not None else bound.views[-1][1]
     if means != query.logical:
-        raise NotVerifiable("its text no longer means what it was registered with: names in it mean something else")
+        raise NotVerifiable("a query, stream or function that its text names was replaced since it was registered")
     text = spark_text(query.sql, query.dialect, bound, lambda logical: _now(state, logical))
     if added := sorted(text.words & state.aggregates.keys()):
         raise NotVerifiable(f"Spark has no aggregate {added[0]}, which was added")
