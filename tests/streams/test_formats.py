@@ -7,7 +7,7 @@ import gzip
 import io
 import json
 import lzma
-import warnings
+import os
 import zipfile
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -19,6 +19,8 @@ import pyarrow.orc as orc
 import pyarrow.parquet as pq
 import pytest
 
+from workbench import Session
+from workbench.engine.spark.in_process import InProcess
 from workbench.errors import StreamError
 from workbench.streams.readers import open_source
 
@@ -184,11 +186,26 @@ def test_one_record_that_has_the_rows_within_it(tmp_path: Path, record: object, 
     assert [said in note for note in notes if said] == [True] * bool(said)
 
 
-def test_rows_within_one_record_are_rows_by_the_query_that_is_said(tmp_path: Path) -> None:
-    from workbench.session.session import Session
+@pytest.mark.parametrize("ending", ["csv.bz2", "jsonl.zip", "json.xz", "psv", "dat", "feather", "orc"])
+def test_a_folder_in_which_files_come(tmp_path: Path, ending: str) -> None:
+    data = BINARY.get(ending) or TEXTS[ending.partition(".")[0] if ending != "dat" else "csv"]
+    if "." in ending:
+        data = PACKED[ending.partition(".")[2]](data)
+    with Session(InProcess()) as session:
+        for name in ("a", "b"):
+            file = tmp_path / f"{name}.{ending}"
+            file.write_bytes(data)
+            os.utime(file, (file.stat().st_mtime - 60,) * 2)
+            if name == "a":
+                session.add_stream("t", str(tmp_path / f"*.{ending}"), batch=1_000)
+                query = session.register("SELECT COUNT(*) AS n, SUM(id) AS ids FROM t", "q")
+            session.run(1)
+        assert query.result().iloc[0].tolist() == [2 * len(ROWS), 2 * sum(int(str(row["id"])) for row in ROWS)]
 
+
+def test_rows_within_one_record_are_rows_by_the_query_that_is_said(tmp_path: Path) -> None:
     (tmp_path / "rows.json").write_text(json.dumps({"n": 2, "data": ROWS[:2]}))
-    with warnings.catch_warnings(), Session() as session:
+    with Session(InProcess()) as session:
         stream = session.add_stream("t", str(tmp_path / "rows.json"), history=1)
         query = next(note for note in stream.notes if "UNNEST" in note).partition(" in SELECT ")[2]
         session.register(f"SELECT {query}".replace("NAME", "t"), "q")

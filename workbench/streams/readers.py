@@ -82,13 +82,18 @@ def open_source(
         return _open_reader(source)
     if hasattr(source, "__arrow_c_stream__"):
         return _open_reader(pa.RecordBatchReader.from_stream(source))
+    raise StreamError(f"a stream cannot be read from {with_article(type(source).__name__)}", hint=_as_frame(source))
+
+
+def _as_frame(source: object) -> str:
+    """What makes a source of an object that is none."""
     if isinstance(source, dict):
-        hint = "a dict is one record: give [record], or pandas.DataFrame(record) where its values are columns"
-        raise StreamError("a stream cannot be read from a dict", hint=hint)
-    raise StreamError(
-        f"a stream cannot be read from {with_article(type(source).__name__)}",
-        hint="give the path of a Parquet, CSV or JSON lines file, a list of dicts, a pandas, Arrow or Spark DataFrame",
-    )
+        return "a dict is one record: give [record], or pandas.DataFrame(record) where its values are columns"
+    if isinstance(source, pd.Series):
+        return "give column.to_frame(), a DataFrame with this one column"
+    if isinstance(source, list | tuple | np.ndarray):
+        return "pandas.DataFrame(rows, columns=['id', 'name']) makes a source of rows; so is a list of dicts"
+    return "give the path of a Parquet, CSV or JSON lines file, a list of dicts, a pandas, Arrow or Spark DataFrame"
 
 
 def check_no_options(options: CsvOptions | None, what: str) -> None:
@@ -284,6 +289,15 @@ def _open_pandas(frame: pd.DataFrame) -> OpenedSource:
     return _of_rows(schema, _pandas_batches(frame, schema), len(frame))
 
 
+def _of_one_kind(column: pd.Series) -> str:
+    """How to make a column of a DataFrame one of a type that there is in SQL."""
+    if isinstance(column.dtype, pd.SparseDtype):
+        return "make it dense: frame[column].sparse.to_dense()"
+    if column.dtype.kind == "c":
+        return "have two columns: its .real and its .imag"
+    return "give it one type first, for example with .astype('string') or pandas.to_numeric"
+
+
 def _pandas_field(frame: pd.DataFrame, name: str) -> pa.Field:
     """The column's name and the type that all of its values have."""
     if reason := too_deep(frame[[name]]):
@@ -293,7 +307,7 @@ def _pandas_field(frame: pd.DataFrame, name: str) -> pa.Field:
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise StreamError(
             f"column {name} of the DataFrame has values of no single type: {error}",
-            hint="give it one type first, for example with .astype or pandas.to_numeric",
+            hint=_of_one_kind(frame[name]),
         ) from error
 
 
