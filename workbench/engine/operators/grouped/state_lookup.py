@@ -15,7 +15,15 @@ import pyarrow as pa
 from workbench.arrow.types import Mask
 from workbench.engine.spark.arrow_tasks import ArrowBatches, go_on
 from workbench.engine.storage.grouping import Positions, not_distinct
-from workbench.engine.storage.indexes.key_index import Hashes, Key, KeyRanges, Order, candidates, key_hashes
+from workbench.engine.storage.indexes.key_index import (
+    Hashes,
+    Key,
+    KeyRanges,
+    Order,
+    candidates,
+    index_of_keys,
+    key_hashes,
+)
 from workbench.engine.storage.layout import MEMBER
 from workbench.engine.storage.scan import FusedScan, Scan
 from workbench.engine.storage.segments import Segment, open_segment
@@ -79,6 +87,16 @@ class KeyedLookup:
                 same = same_groups(groups, self.groups, group, rows, self.scan.key_columns, at)
                 yield group[same], rows, at[same]
 
+    def index(self, segments: Iterable[Segment]) -> None:
+        """Make the indexes in which groups are looked up: those of large segments, which are files."""
+        for segment in segments:
+            if segment.rows > self.limits.rows_indexed_in_memory:
+                index_of_keys(segment.path, self._key)
+
+    @property
+    def _key(self) -> Key:
+        return Key(self.scan.key_columns, nulls=True)
+
     def _candidates(
         self, hashes: Hashes, order: Positions, segment: Segment, within: OrderRange | None
     ) -> Iterator[tuple[Positions, Positions]]:
@@ -92,8 +110,7 @@ class KeyedLookup:
             return
         hashes = hashes[order]
         if self.groups:
-            key = Key(self.scan.key_columns, nulls=True)
-            yield from candidates(segment.path, key, KeyRanges(hashes), most)
+            yield from candidates(segment.path, self._key, KeyRanges(hashes), most)
             return
         for group in range(len(hashes)):
             for first in range(0, segment.rows, most):

@@ -109,6 +109,9 @@ class StateUpdate:
         for rows in (dirty, *([] if values is None else [values.rows])):
             writer.add(rows)
         written = writer.close()
+        if self._state is not None and self.plan.groups and not self._looked_up(0):
+            # The tasks of a hydration share what the next batch would do alone.
+            KeyedLookup(self._state.key_columns, self._state, limits=self._limits).index(written)
         hand_over_state(self.tree, written, self.apart)
         rows = self._rows_after(dirty, values, tuple(written))
         most = self._limits.rows_looked_up_together
