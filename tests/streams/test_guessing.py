@@ -110,6 +110,10 @@ def test_what_comes_later_is_the_same_value_or_does_not_fit(
     ("values", "says", "declared", "expected"),
     [
         (["3/4/2026", "5/6/2026"], 'date d/M/yyyy" or --type "v=date M/d/yyyy" says which', "date d/M/yyyy", None),
+        (["1/31/26", "2/1/26"], "", "date M/d/yy", [date(2026, 1, 31), date(2026, 2, 1)]),
+        (["1/2/26", "2/1/26"], 'date d/M/yy" or --type "v=date M/d/yy" says which', "date d/M/yy", None),
+        (["14:30", "09:15:30"], "", "time", [52_200_000_000, 33_330_000_000]),
+        (["2026-01-31 10:00:00.123456789", "2026-02-01 10:00:00"], "to the microsecond", "timestamp", None),
         (["31.1.26", "1.2.26"], "", "date d.M.yy", [date(2026, 1, 31), date(2026, 2, 1)]),
         (["2026.1.31", "2026.2.1"], "", "date yyyy.M.d", [date(2026, 1, 31), date(2026, 2, 1)]),
         (["Y", "n", "Y"], "", "boolean Y/n", [True, False, True]),
@@ -311,6 +315,27 @@ def test_texts_with_separators_do_not_make_names_of_the_first_row(tmp_path: Path
 def test_what_would_be_merged_or_moved_is_text_or_said(values: list[str], type_: str, why: str) -> None:
     found = guess("v", pa.array(values))
     assert (str(found.type), found.why) == (type_, why)
+
+
+@pytest.mark.parametrize(
+    ("texts", "form", "first"),
+    [
+        (["2026-01-31 10:00:00,123", "2026-02-01 11:00:00,000"], "yyyy-MM-dd HH:mm:ss,SSS", "2026-01-31 10:00:00.123"),
+        (["Sat, 31 Jan 2026 10:00:00 GMT", "Sun, 1 Feb 2026 10:00:00 +0200"], "E, d MMM yyyy HH:mm:ss Z, in UTC", ""),
+        (["31/Jan/2026:10:00:00 -0500", "01/Feb/2026:10:00:00 +0000"], "d/MMM/yyyy:HH:mm:ss Z", "2026-01-31 15:00:00"),
+        (["Sun Feb  1 10:00:00 2026", "Sat Jan 31 10:00:00 2026"], "E MMM d HH:mm:ss yyyy", "2026-02-01 10:00:00"),
+        (["20260131T100000", "20260201T110000"], "yyyyMMdd'T'HHmmss", "2026-01-31 10:00:00"),
+        (["20260131T100000Z", "20260201T110000+0100"], "yyyyMMdd'T'HHmmssZ, in UTC", "2026-01-31 10:00:00"),
+    ],
+)
+def test_times_as_programs_write_them(texts: list[str], form: str, first: str, tmp_path: Path) -> None:
+    found = guess("at", pa.array(texts))
+    assert str(found.type) == "timestamp" and f"times as {form}" in found.why
+    log = added(tmp_path, "n|at\n" + "".join(f"{n}|{text}\n" for n, text in enumerate([*texts, "tomorrow", texts[0]])))
+    assert [entry.text for entry in log.quarantined] == ["2,tomorrow"]
+    written = [str(row[1]) for row in values_of(log)]
+    assert written[0] == written[2] == (first + "000" * ("." in first) or "2026-01-31 10:00:00")
+    assert first or written[1] == "2026-02-01 08:00:00"
 
 
 @pytest.mark.parametrize("offset", ["Z", " UTC", " GMT", "UTC", " +0000", " -00:00", "+00", " Z"])

@@ -1,7 +1,8 @@
 """Values that are declared with how they are written: ``timestamp ms``, ``date MMM d yyyy``, ``boolean Y/N``.
 
 A unit is that of numbers since 1970. A pattern has the letters of Spark's, ``y M d H h m s S a``, of which each stands
-for digits, ``MMM`` for Jan and ``MMMM`` for January; what stands in quotes, and every other sign, stands for itself.
+for digits, ``MMM`` for Jan, ``MMMM`` for January, ``E`` for Mon or Monday, and ``Z`` for an offset, as +0200 or GMT.
+What stands in quotes, and every other sign, stands for itself, and a blank for several.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ _DECLARED = re.compile(
     r"^\s*(date|timestamptz|timestamp with time zone|timestamp)\s+(?!with)(\S.*?)\s*$", re.IGNORECASE
 )
 _MARKS = re.compile(r"^\s*(boolean)\s+([^/\s]+/[^/\s]+)\s*$", re.IGNORECASE)
+_TRUE_AND_FALSE = (("y", "n"), ("yes", "no"), ("t", "f"), ("j", "n"), ("ja", "nein"), ("oui", "non"), ("on", "off"))
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
@@ -41,16 +43,20 @@ _PARTS = {
     **{"M": r"(?P<month>\d\d?)", "dd": r"(?P<day>\d\d)", "d": r"(?P<day>\d\d?)"},
     **{"HH": r"(?P<hour>\d\d)", "H": r"(?P<hour>\d\d?)", "hh": r"(?P<half>\d\d)", "h": r"(?P<half>\d\d?)"},
     **{"mm": r"(?P<minute>\d\d)", "m": r"(?P<minute>\d\d?)", "ss": r"(?P<second>\d\d)", "s": r"(?P<second>\d\d?)"},
-    **{"a": r"(?P<noon>[AaPp][Mm])"},
+    **{"a": r"(?P<noon>[AaPp][Mm])", "E": "[A-Za-z]{3,9}", "Z": r"(?P<offset>Z|UTC|GMT|[+-]\d\d:?\d\d)"},
 }
-
-
 _DAYS = (
-    *("d.M.yyyy", "d/M/yyyy", "M/d/yyyy", "d-M-yyyy", "M-d-yyyy", "yyyy/M/d", "d.M.yy", "yyyy.M.d"),
+    *("d.M.yyyy", "d/M/yyyy", "M/d/yyyy", "d-M-yyyy", "M-d-yyyy", "yyyy/M/d", "yyyy.M.d"),
+    *("d.M.yy", "d/M/yy", "M/d/yy"),
     *("MMM d yyyy", "MMM d, yyyy", "MMMM d, yyyy", "d MMM yyyy", "d MMMM yyyy", "d-MMM-yyyy", "d-MMM-yy"),
 )
 _TIMES = ("", " H:mm", " H:mm:ss", " H:mm:ss.SSS", " h:mm a", " h:mm:ss a", ", H:mm", ", H:mm:ss")
 """How dates and times are usually written otherwise than SQL writes them."""
+_OF_PROGRAMS = (
+    *("yyyy-MM-dd HH:mm:ss,SSS", "yyyy-MM-dd HH:mm:ss,SSS Z", "E, d MMM yyyy HH:mm:ss Z", "E MMM d HH:mm:ss yyyy"),
+    *("d/MMM/yyyy:HH:mm:ss Z", "yyyyMMdd'T'HHmmss", "yyyyMMdd'T'HHmmssZ"),
+)
+"""How logs, mails and servers write times."""
 _DOUBTFUL = re.compile(r"(?<!y)yy(?!y)|yyyy\.M\.d")
 """Says no century, or may be the number of a version: it is not read before it is declared."""
 FOUND_OUT = "?"
@@ -109,8 +115,9 @@ def patterns_of(texts: pa.Array, few: int = 0) -> list[str]:
     """
     texts = pc.utf8_trim_whitespace(texts)
     first = texts[0].as_py()
-    found = []
-    for pattern, kind in ((f"{day}{time}", "timestamp" if time else "date") for day in _DAYS for time in _TIMES):
+    found = list[str]()
+    usual = [(f"{day}{time}", "timestamp" if time else "date") for day in _DAYS for time in _TIMES]
+    for pattern, kind in [*usual, *((pattern, "timestamp") for pattern in _OF_PROGRAMS)]:
         if _regex(pattern).fullmatch(first):
             as_texts = _of_pattern(texts, pattern)
             same = f"{kind} {pattern.replace('MMMM', 'MMM')}"  # Jan is January, too
@@ -127,6 +134,43 @@ def is_sure(patterns: Sequence[str]) -> bool:
         (True, False, False)
     """
     return len(patterns) == 1 and _DOUBTFUL.search(patterns[0]) is None
+
+
+def declaration(name: str, type_: str) -> str:
+    """How a column is declared, as an analyst types it.
+
+    Example:
+        >>> declaration("day", "date"), declaration("weight (kg)", "string")
+        ('--type day=date', '--type "weight (kg)=string"')
+    """
+    return f"--type {name}={type_}" if re.fullmatch(r"[\w(),<>:]+", name + type_) else f'--type "{name}={type_}"'
+
+
+def how_to_declare(name: str, text: pa.Array) -> str:
+    """How texts are declared that are true and false in words, times of a day, or times finer than microseconds.
+
+    Args:
+        name: of the column.
+        text: of it, without NULL.
+
+    Example:
+        >>> how_to_declare("paid", pa.array(["yes", "no"])), how_to_declare("name", pa.array(["Ann"]))
+        (': --type "paid=boolean yes/no" reads them as true and false', '')
+    """
+    text = pc.utf8_trim_whitespace(text)
+    said = {value.lower(): value for value in pc.unique(text).to_pylist()}
+    for yes, no in _TRUE_AND_FALSE:
+        if said.keys() == {yes, no}:
+            return f": {declaration(name, f'boolean {said[yes]}/{said[no]}')} reads them as true and false"
+    if _all_match(text, r"^\d\d:\d\d(:\d\d(\.\d+)?)?$"):
+        return f": {declaration(name, 'time')} reads them as times of a day"
+    if _all_match(text, r"^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?$"):
+        return f", of times: {declaration(name, 'timestamp')} reads them to the microsecond"
+    return ""
+
+
+def _all_match(text: pa.Array, pattern: str) -> bool:
+    return bool(pc.all(pc.match_substring_regex(text, pattern)).as_py())
 
 
 def unit_text(unit: str) -> str:
@@ -208,6 +252,9 @@ def _of_pattern(text: pa.Array, pattern: str) -> pa.Array:
     time = _joined(":", hour, part.get("minute", "0"), part.get("second", "0"))
     if "fraction" in part:
         time = pc.binary_join_element_wise(time, part["fraction"], ".")
+    if "offset" in part:
+        offset = pc.replace_substring_regex(part["offset"], "UTC|GMT", "Z")
+        time = pc.binary_join_element_wise(time, offset, "")
     return pc.if_else(pc.is_valid(found), pc.binary_join_element_wise(day, time, " "), pa.scalar(None, pa.string()))
 
 
@@ -238,7 +285,9 @@ def _month(names: pa.Array) -> pa.Array:
 def _regex(pattern: str) -> re.Pattern[str]:
     tokens = re.finditer(r"'(?P<quoted>[^']*)'|(?P<letters>([A-Za-z])\3*)|(?P<other>[^A-Za-z'])", pattern)
     parts = [
-        _part(token["letters"], pattern) if token["letters"] else re.escape(token["quoted"] or token["other"] or "")
+        _part(token["letters"], pattern)
+        if token["letters"]
+        else re.escape(token["quoted"] or token["other"] or "").replace("\\ ", " +")
         for token in tokens
     ]
     try:

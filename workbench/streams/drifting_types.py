@@ -23,9 +23,10 @@ from workbench.errors import StreamError, shown
 from workbench.sql.algebra.column_names import display_name
 from workbench.streams.convert import cast_each
 from workbench.streams.corrections.declared import DEBEZIUM_CHANGE
+from workbench.streams.declared_times import declaration
 from workbench.streams.drift import members_of, record_text, shown_type
 from workbench.streams.files.json_values import MORE, MORE_FIELD, is_as_text, text_of
-from workbench.streams.guessing import Guess, declaration, read
+from workbench.streams.guessing import Guess, read
 from workbench.streams.source import Chunk, QuarantinedRow
 
 

@@ -12,7 +12,8 @@ import pyarrow as pa
 from workbench.errors import StreamError, nearest
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DATE, TIMESTAMP, DataType, Kind
-from workbench.streams.guessing import declaration, guess
+from workbench.streams.declared_times import declaration
+from workbench.streams.guessing import guess
 from workbench.streams.source import OpenedSource
 
 TIME_KINDS = (Kind.DATE, Kind.TIMESTAMP, Kind.INTEGER)

@@ -31,6 +31,8 @@ from workbench.sql.algebra.types import (
 from workbench.streams.convert import convert
 from workbench.streams.declared_times import (
     FOUND_OUT,
+    declaration,
+    how_to_declare,
     is_sure,
     patterns_of,
     read_marks,
@@ -73,9 +75,9 @@ _LAST_ZEROS = r"(\.\d+?)0+$"
 _OFFSET = r":\d\d(?:\.\d+)? ?(?:UTC|GMT|Z|[+-]\d\d(?::?\d\d)?)\s*$"
 _FINER = r"\.\d{6}\d*[1-9]"
 _NEARLY_A_DATE = (
-    r"^\s*(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,2}[ -][A-Za-z]{3,9}[ -]\d{2,4}|[A-Za-z]{3,9} \d{1,2},? \d{4})"
+    r"^\s*(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,2}[ -/][A-Za-z]{3,9}[ -/]\d{2,4}|[A-Za-z]{3,9} \d{1,2},? \d{4}"
+    r"|[A-Za-z]{3,9}, \d|[A-Za-z]{3} [A-Za-z]{3} +\d|\d{8}T\d)"
 )
-_TRUE_AND_FALSE = (("y", "n"), ("yes", "no"), ("t", "f"), ("j", "n"), ("ja", "nein"), ("oui", "non"), ("on", "off"))
 _DAY, _TIME = r"[1-9]\d{3}-\d\d-\d\d", r"\d\d:\d\d:\d\d(?:\.\d{1,6})?"
 _PLAINLY = {
     Kind.INTEGER: (r"^-?(?:0|[1-9]\d{0,17})$", pa.int64()),
@@ -187,7 +189,7 @@ def guess(name: str, values: pa.Array, point: str | None = None) -> Guess:
         why = f"numbers as {example}, which are perhaps shares of 1: {declaration(name, 'double')} reads {number}"
         return Guess(name, STRING, why, first, percent)
     why = _with_other_point(amounts, point) if most and point is not None else ""
-    return Guess(name, STRING, why or f"texts{_declarable(name, text)}", first, ",." if point == "," else PLAIN)
+    return Guess(name, STRING, why or f"texts{how_to_declare(name, text)}", first, ",." if point == "," else PLAIN)
 
 
 def _with_other_point(amounts: pa.Array, point: str) -> str:
@@ -216,7 +218,8 @@ def _as_dates(name: str, text: pa.Array, values: pa.Array, first: tuple[str, ...
     if is_sure(patterns):
         type_, form = split_form(patterns[0])
         kind = DATE if type_ == "date" else TIMESTAMP
-        return Guess(name, kind, f"{_NAMES[kind.kind]} as {form}{_said_marks(values, kind)}", first, form)
+        in_utc = ", in UTC" if form.endswith("Z") else ""
+        return Guess(name, kind, f"{_NAMES[kind.kind]} as {form}{in_utc}{_said_marks(values, kind)}", first, form)
     ways = " or ".join(declaration(name, pattern) for pattern in patterns)
     which = "reads them" if len(patterns) == 1 else "says which they are"
     return Guess(name, STRING, f"texts, of dates: {ways} {which}", first) if patterns else None
@@ -226,25 +229,6 @@ def dates_of(values: pa.Array) -> list[str]:
     """How texts are declared that are dates or times as people write them; of several ways it is open which."""
     text = _there(values)
     return patterns_of(text, _few(text)) if _any(text[:1], _NEARLY_A_DATE) else []
-
-
-def _declarable(name: str, text: pa.Array) -> str:
-    """How texts are declared that are true and false, in words."""
-    said = {value.lower(): value for value in pc.unique(pc.utf8_trim_whitespace(text)).to_pylist()}
-    for yes, no in _TRUE_AND_FALSE:
-        if said.keys() == {yes, no}:
-            return f": {declaration(name, f'boolean {said[yes]}/{said[no]}')} reads them as true and false"
-    return ""
-
-
-def declaration(name: str, type_: str) -> str:
-    """How a column is declared, as an analyst types it.
-
-    Example:
-        >>> declaration("day", "date"), declaration("weight (kg)", "string")
-        ('--type day=date', '--type "weight (kg)=string"')
-    """
-    return f"--type {name}={type_}" if re.fullmatch(r"[\w(),<>:]+", name + type_) else f'--type "{name}={type_}"'
 
 
 _NAMES = {

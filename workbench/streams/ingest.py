@@ -28,14 +28,14 @@ from workbench.streams.convert import convert, is_text
 from workbench.streams.corrections.current_rows import CurrentRows, current_rows_in
 from workbench.streams.corrections.debezium import unfold
 from workbench.streams.corrections.declared import DEBEZIUM_CHANGE, Corrections
-from workbench.streams.declared_times import split_form, unit_of
+from workbench.streams.declared_times import declaration, split_form, unit_of
 from workbench.streams.drift import Differences, drifts_of
 from workbench.streams.drifting_types import with_records
 from workbench.streams.event_time import check_time, read_as_times
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.files.json_values import MORE, MORE_FIELD
 from workbench.streams.files.undeclared import notes_of_untyped
-from workbench.streams.guessing import FIRST_VALUES, Guess, declaration, declared, read
+from workbench.streams.guessing import FIRST_VALUES, Guess, declared, read
 from workbench.streams.lateness import Lateness, LateRows, lateness_of
 from workbench.streams.log import StreamLog, log_schema, open_log
 from workbench.streams.log_writer import LogWriter

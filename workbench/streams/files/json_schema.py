@@ -11,6 +11,7 @@ import pyarrow as pa
 from workbench.arrow.compatible import widest_type
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DATE, MAX_PRECISION, STRING, TIMESTAMP, DataType
+from workbench.streams.declared_times import declaration
 from workbench.streams.drift import shown_type
 from workbench.streams.files.connect_schema import is_schema_part
 from workbench.streams.files.envelopes import FLAT_MARKS
@@ -25,7 +26,7 @@ from workbench.streams.files.json_values import (
     with_schema_part,
 )
 from workbench.streams.files.undeclared import with_guesses
-from workbench.streams.guessing import Guess, dates_of, declaration, guess, read
+from workbench.streams.guessing import Guess, dates_of, guess, read
 
 _MISFITS = (pa.ArrowException, TypeError, ValueError, OverflowError)
 """Errors that a value of another type than its column's raises."""
