@@ -39,6 +39,7 @@ from workbench.sql.algebra.types import (
     Kind,
     array_of,
     decimal,
+    integer,
     map_of,
     struct_of,
 )
@@ -348,7 +349,7 @@ def calls() -> Iterator[Call]:
                 with suppress(TypeClash, AssertionError, IndexError):
                     if isinstance(found := call(name, *given), Call) and found.function == name:
                         yield found
-            for other in EDGES if name == "cast" else ():
+            for other in (*EDGES, *map(integer, (8, 16, 32))) if name == "cast" else ():
                 with suppress(TypeClash):
                     if isinstance(found := cast(a, other), Call):
                         yield found

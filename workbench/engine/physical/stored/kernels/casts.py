@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.arrow.types import to_arrow
+from workbench.arrow.types import filled, to_arrow
 from workbench.engine.physical.stored.decimals import rescaled
 from workbench.engine.physical.stored.kernels.kernel import Kernel
+from workbench.engine.physical.stored.kernels.numbers import within_bits
 from workbench.engine.physical.stored.kernels.quotients import to_double, to_integer
 from workbench.engine.physical.stored.kernels.times import to_date, to_timestamp
 from workbench.sql.algebra.expressions import Call
-from workbench.sql.algebra.types import DOUBLE, INTEGER, JSON, STRING, Kind
+from workbench.sql.algebra.types import BOOLEAN, DOUBLE, JSON, STRING, Kind
 
 
 def _integer_as_text(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
@@ -26,6 +29,23 @@ def _truth_as_text(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
 
 def _truth_as_integer(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     return arguments[0].cast(pa.int64())
+
+
+def _without_fraction(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """A DOUBLE without its fraction; NULL of NaN and beyond the bits of the type."""
+    (numbers,) = arguments
+    whole, most = np.trunc(filled(numbers, math.nan).to_numpy(zero_copy_only=False)), 2.0 ** (call.type.bits - 1)
+    inside = (whole >= -most) & (whole < most)
+    return pa.array(np.where(inside, whole, 0.0).astype(np.int64), mask=~inside)
+
+
+def _whole(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    return within_bits(call, [to_integer(call, arguments)])
+
+
+def _is_no_zero(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    (numbers,) = arguments
+    return pc.not_equal(numbers, pa.scalar(0, numbers.type))
 
 
 def _as_decimal(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
@@ -45,7 +65,10 @@ _CASTS = {
     (Kind.INTEGER, Kind.STRING): _integer_as_text,
     (Kind.BOOLEAN, Kind.STRING): _truth_as_text,
     (Kind.BOOLEAN, Kind.INTEGER): _truth_as_integer,
-    (Kind.DECIMAL, Kind.INTEGER): to_integer,
+    (Kind.DECIMAL, Kind.INTEGER): _whole,
+    (Kind.DOUBLE, Kind.INTEGER): _without_fraction,
+    (Kind.INTEGER, Kind.INTEGER): within_bits,
+    **{(kind, Kind.BOOLEAN): _is_no_zero for kind in (Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE)},
     (Kind.STRING, Kind.STRING): lambda call, arguments: arguments[0],
     **{(kind, Kind.DOUBLE): to_double for kind in (Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE)},
 }
@@ -62,8 +85,9 @@ def _accepts(call: Call) -> bool:
     value = call.arguments[0].type
     if value.kind is call.type.kind is Kind.TIMESTAMP:
         return True
-    plain = call.type in (INTEGER, DOUBLE, STRING, JSON) or (call.type.temporal and not call.type.zoned)
-    whole = call.type != INTEGER or value.kind is not Kind.DECIMAL or not value.scale
+    is_integer = call.type.kind is Kind.INTEGER
+    plain = is_integer or call.type in (BOOLEAN, DOUBLE, STRING, JSON) or (call.type.temporal and not call.type.zoned)
+    whole = not is_integer or value.kind is not Kind.DECIMAL or not value.scale
     return plain and whole and not value.zoned and _kinds(call) in _CASTS
 
 

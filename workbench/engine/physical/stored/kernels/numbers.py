@@ -244,7 +244,7 @@ def _exponent(call: Call) -> object:
     return exponent.value if isinstance(exponent, Constant) else None
 
 
-def _within(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+def within_bits(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     """Integers, NULL beyond the bits of the type."""
     most = 2 ** (call.type.bits - 1)
     values = _values(arguments[0])
@@ -258,13 +258,14 @@ NUMBER_KERNELS = {
     "div": _exact(_quotient),
     "%": _remainder_kernel(),
     "pmod": _exact(_modulus),
-    "within": Kernel(_within, of_kinds(Kind.INTEGER)),
+    "within": Kernel(within_bits, of_kinds(Kind.INTEGER)),
     "neg": _by_kind(_negative, pc.negate),
     "abs": _by_kind(_absolute, pc.abs),
     "floor": _whole_double(np.floor),
     "ceil": _whole_double(np.ceil),
     "floor_of_double": _floor_of_double(np.floor),
     "ceil_of_double": _floor_of_double(np.ceil),
+    "rint": Kernel(lambda call, arguments: pc.round(arguments[0], round_mode="half_to_even"), _is_double),
     "round": Kernel(_round, _is_rounded),
     "round_scaled": Kernel(
         _round_scaled, lambda call: _is_rounded(call) and call.arguments[0].type.kind is Kind.DOUBLE
