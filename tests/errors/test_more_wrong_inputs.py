@@ -253,6 +253,13 @@ def test_a_column_may_be_called_values(sql: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", ["spark", "duckdb", "postgres"])
+def test_a_column_may_be_called_map(dialect: str) -> None:
+    sql = "SELECT map, e.MAP AS m, COUNT(*) AS n FROM e WHERE map = 'x' GROUP BY map HAVING MAX(map) > 'a' ORDER BY map"
+    bind(sql, dialect, Schema({"e": (("map", STRING),)}))
+    bind("SELECT map {'k': map}, MAP(['k'], [map])['k'] FROM e", "duckdb", Schema({"e": (("map", STRING),)}))
+
+
+@pytest.mark.parametrize("dialect", ["spark", "duckdb", "postgres"])
 def test_two_texts_without_a_comma_are_told(dialect: str) -> None:
     with pytest.warns(SqlWarning, match=r"without a comma between them are one, 'ab'(.|\n)*\^\^\^(.|\n)*write a comma"):
         bind("SELECT id FROM Trips WHERE bike IN ('a' 'b')", dialect, SCHEMA)

@@ -48,6 +48,8 @@ _AFTER_A_NAME = {
     *(TokenType.IN, TokenType.AND, TokenType.OR, TokenType.ORDER_BY, TokenType.HAVING, TokenType.LIMIT),
 }
 """What no row of VALUES begins with."""
+_OF_A_MAP = {TokenType.L_PAREN, TokenType.L_BRACE, TokenType.LT}
+"""What the entries of a map begin with, and the types of its keys and values."""
 _QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values, exp.Pivot)
 
 
@@ -126,7 +128,7 @@ def makes_view(sql: str, dialect: str) -> bool:
 def _parse_statement(source: SourceText, tokens: Sequence[Token]) -> exp.Expr:
     parser = parser_of(source.dialect)
     try:
-        (tree,) = parser.parse(_with_named_values(tokens), source.sql)
+        (tree,) = parser.parse(_with_names(tokens), source.sql)
     except sqlglot.ParseError as error:
         raise syntax_error(source, tokens, error) from None
     except DroppedArgumentError as error:
@@ -141,14 +143,21 @@ def _parse_statement(source: SourceText, tokens: Sequence[Token]) -> exp.Expr:
     return with_limited_lists(tree)
 
 
-def _with_named_values(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens; a VALUES before no row is the name of a column, as it is in every dialect that is read."""
+def _with_names(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens; VALUES before no row and MAP before no entries are names, as in every dialect that is read."""
     return [
-        Token(TokenType.VAR, one.text, one.line, one.col, one.start, one.end, one.comments)
-        if one.token_type is TokenType.VALUES and (after is None or after.token_type in _AFTER_A_NAME)
-        else one
+        Token(_name(one, after) or one.token_type, one.text, one.line, one.col, one.start, one.end, one.comments)
         for one, after in zip_longest(tokens, tokens[1:])
     ]
+
+
+def _name(word: Token, after: Token | None) -> TokenType | None:
+    """What kind of name a word of SQL is; ``None`` where it is none. To the parser of duckdb only a name in quotes is
+    not the word MAP."""
+    behind = None if after is None else after.token_type
+    if word.token_type is TokenType.VALUES and (behind is None or behind in _AFTER_A_NAME):
+        return TokenType.VAR
+    return TokenType.IDENTIFIER if word.token_type is TokenType.MAP and behind not in _OF_A_MAP else None
 
 
 def _statement(tree: exp.Expr, tokens: tuple[Token, ...], clause: WindowClause | None, source: SourceText) -> Statement:
