@@ -326,6 +326,7 @@ def test_what_a_query_has_not_is_named_where_it_is() -> None:
         assert hint_of(lambda: session["best"]) == "session.query('best')"
         assert hint_of(lambda: session.why("best")) == "a Query has it: session.query(…).why"
         assert hint_of(lambda: session.pause()) == "a Player has it: session.player.pause"
+        assert hint_of(lambda: query.why(query.result().iloc[0])) == "give a dictionary: to_dict() makes one"
         assert hint_of(lambda: session.drop_query("best")) == "did you mean drop?"
         assert hint_of(lambda: session.ask("best")).endswith(": SELECT * FROM best")
 

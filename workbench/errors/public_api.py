@@ -254,6 +254,8 @@ def check_argument(parameter: str, value: object, annotation: object = object) -
     """
     if not _is_instance(value, annotation):
         needed = _NEEDED.get(parameter, f"give {_in_words(annotation)}")
+        if "a dictionary" in needed and hasattr(value, "to_dict"):
+            needed = "give a dictionary: to_dict() makes one"
         raise InputError(f"{parameter} is {shown(value)}", hint=needed)
     if isinstance(value, Integral) and not -_LARGEST <= int(value) <= _LARGEST:
         raise InputError(f"{parameter} is {shown(value)}", hint="give a number of at most 64 bits")

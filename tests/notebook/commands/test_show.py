@@ -59,26 +59,26 @@ HOLISTIC = (
 def test_rows_of_a_query_with_quotes_in_quotes(run):
     cell = run(f'%argus catalog "{HOLISTIC}"')
     assert cell.error is None
-    assert cell.text.splitlines()[0] == "9 rows"
-    assert [line.split()[-1] for line in cell.text.splitlines()[2:]] == ["NULL"] * 9
+    assert cell.text.splitlines()[0] == "10 rows"
+    assert [line.split()[-1] for line in cell.text.splitlines()[2:]] == ["NULL"] * 10
     assert "MEDIAN" in cell.htmls[0]
 
 
 def test_a_part_of_the_rows_is_shown_and_all_are_kept(run, shell):
     cell = run(f'%argus catalog "{HOLISTIC}" --limit 2 -o rules')
-    assert cell.text.splitlines()[0] == "2 of 9 rows"
+    assert cell.text.splitlines()[0] == "2 of 10 rows"
     assert "MEDIAN" not in cell.text
     assert shell.user_ns["rules"]["function"].tolist()[-1] == "SUM DISTINCT"
 
 
 def test_options_may_come_first(run, shell):
     run(f'%argus catalog --limit 2 -o rules "{HOLISTIC}"')
-    assert len(shell.user_ns["rules"]) == 9
+    assert len(shell.user_ns["rules"]) == 10
 
 
 def test_no_rows_and_no_limit_below_zero(run):
     assert run('%argus catalog "SELECT id, kind FROM nodes"').text == "0 rows\nid  kind"
-    assert run('%argus catalog "SELECT function FROM aggregate_rules" --limit 0').text.startswith("0 of 55 rows")
+    assert run('%argus catalog "SELECT function FROM aggregate_rules" --limit 0').text.startswith("0 of 57 rows")
     assert "--limit is a number of rows, not '-1'" in str(run('%argus catalog "SELECT 1" --limit -1').error)
 
 
@@ -87,7 +87,7 @@ def test_without_sql_the_relations_are_listed(run):
     assert lines[0] == "system catalog"
     assert lines[1].split() == ["relation", "rows", "columns"]
     (rules,) = (line.split(maxsplit=2) for line in lines if line.startswith("aggregate_rules"))
-    assert rules == ["aggregate_rules", "55", "function, over, category, incremental, vertical, reason"]
+    assert rules == ["aggregate_rules", "57", "function, over, category, incremental, vertical, reason"]
     assert any(line.split()[:2] == ["queries", "0"] for line in lines)
 
 

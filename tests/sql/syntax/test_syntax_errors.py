@@ -100,6 +100,8 @@ def test_what_is_wrong_where_and_what_was_meant(sql: str, message: str, marked: 
         ("select a from T where a > €5", "spark", "a number has no sign of a currency: write 5"),
         ("select a from T where a > $5", "spark", "a number has no sign of a currency: write 5"),
         ("select unique a from T", "spark", "write DISTINCT"),
+        ("select a from T where a > %s", "spark",
+         "in Python write the value into the text, f'… > {value}'; in a cell :name is that of a variable"),
         ("select a from T union T", "spark", "UNION stands between two queries: UNION SELECT * FROM T"),
         ("select a from T where exists (T where a > 1)", "spark",
          "a query stands in its parentheses: EXISTS (SELECT 1 FROM T WHERE …)"),

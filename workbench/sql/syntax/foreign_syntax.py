@@ -32,6 +32,7 @@ _SLIPS = (
     (r"(?P<n>\d+) ?(?:% ?‸|‸%)", "% is the remainder of a division: {n} percent is {n} / 100"),
     (r"‸# ?(?P<day>\d{4}-\d\d?-\d\d?) ?#", "a date stands in quotes: '{day}'"),
     (r"AT ‸TIMEZONE", "as in t AT TIME ZONE 'Europe/Berlin'"),
+    (r"%‸s\b", "in Python write the value into the text, f'… > {{value}}'; in a cell :name is that of a variable"),
     # Signs of programming languages, and those that word processors put in the place of others.
     (r"&& ?‸|‸&&", "write AND"),
     (r"‸=>", "write >= for at least"),
