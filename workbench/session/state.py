@@ -166,7 +166,8 @@ class State:
             return self.queries[known[0]]
         if name.lower() in {stream.lower() for stream in self.streams}:
             raise QueryError(
-                f"there is no query {name}", hint=f"{name} is a stream or table; SELECT * FROM {name} asks it"
+                f"there is no query {name}",
+                hint=f"{name} is a stream or table: SELECT * FROM {name} asks it, and drop_stream drops it",
             )
         raise QueryError(f"there is no query {name}", hint=hint_of(name, "queries:", self.queries))
 
