@@ -217,7 +217,6 @@ def test_values_are_those_of_spark(spark: SparkSession, batch: pa.RecordBatch, e
 @pytest.mark.parametrize(
     "expression",
     [
-        as_(INTEGER, F),
         as_(INTEGER, M),
         as_(DOUBLE, S),
         Call("/", (M, M), decimal(38, 19)),
