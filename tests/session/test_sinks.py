@@ -113,7 +113,7 @@ def test_a_sink_goes_on_at_its_place(query: Query, tmp_path: Path) -> None:
     again = Sinks(tmp_path / "sinks", query.source, lambda: query.latest)
     again.go_on()
     caught_up(again, query, "files")
-    assert again.statuses["calls"].problem.startswith("what it called was a function of a notebook or program")
+    assert again.statuses["calls"].problem.startswith("what it called was in a notebook or program")
     assert again.statuses["calls"].problem.endswith("add_sink('q', …, name='calls') gives it again")
     again.add("calls", "q", lambda batch, changes: taken.append(batch))
     caught_up(again, query, "calls")

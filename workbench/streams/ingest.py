@@ -330,7 +330,7 @@ def _some_fit(
         what = f"no value fits {misfit}" if fitting else "no row fits its columns"
         message = f"stream {name}: {what}; line {first.line}: {first.reason}"
         column = misfit if stored_name(misfit) in types else display_name(next(iter(types), "fee"))
-        hint = f"say what the columns are: {_declare(column, 'string')}"
+        hint = f"say what the columns are: {_declare(column, 'string')}" + "; left out, its type is guessed" * is_unfit
         hint = "--sep says what separates values" if "fields instead" in message else hint
         encoding = "--encoding cp1252, or what it is, says how its texts are written"
         hint = encoding if "not UTF-8" in message else hint

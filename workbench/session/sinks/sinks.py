@@ -121,7 +121,8 @@ class Sinks:
         """Start one of them; why it could not be, "" when it was."""
         again = f"add_sink({place.query!r}, …, name={path.stem!r}) gives it again"
         if place.target is None:
-            return f"what it called was a function of a notebook or program, which has ended; {again}"
+            ended = "what it called was in a notebook or program that has ended"
+            return f"{ended}: %argus open in a notebook goes on with an alert; {again}"
         if (shown := shown_address(place.target)) != place.target:
             write_place(path, replace(place, target=shown, signature=None))
             return f"its target {shown} had a secret, which was taken out of {path}; {again}, with $NAME in its place"
