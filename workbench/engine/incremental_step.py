@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
@@ -169,7 +169,7 @@ class IncrementalStep:
         work = exchanges[name] = operator.job.step.work
         if name not in first.exchanged or work != before:
             return operator
-        return replace(operator, job=operator.job.job(first.exchanged[name]))
+        return operator.job.then(first.exchanged[name])
 
     def prepare(self, tree: Tree, deltas: Mapping[str, Deltas]) -> Prepared:
         """The job of a tree; ``deltas`` has the changes of the trees it reads."""

@@ -29,7 +29,6 @@ from workbench.engine.physical.plans import (
     UnionPlan,
     WindowPlan,
 )
-from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.relation import Delta
 
 
@@ -93,18 +92,19 @@ def _prepared(runner: Runner, operator: OperatorInput) -> Prepared:
 
 def run_prepared(runner: Runner, prepared: Mapping[str, Prepared]) -> dict[str, tuple[Delta, Delta]]:
     """The changes of some trees, and of their states: one job of Spark at most, and before it one for all exchanges."""
-    jobs = _after_exchanges(runner, {name: each.job for name, each in prepared.items() if each.job is not None})
-    small = [name for name in jobs if prepared[name].small]
-    match [name for name in jobs if not prepared[name].small]:
-        case [alone] if prepared[alone].small_alone:
+    exchanges = {name: job for name, each in prepared.items() if isinstance(job := each.job, Exchange)}
+    ready = {**prepared, **_after_exchanges(runner, exchanges)}
+    jobs = {name: job for name, each in ready.items() if not isinstance(job := each.job, Exchange | None)}
+    small = [name for name in jobs if ready[name].small]
+    match [name for name in jobs if not ready[name].small]:
+        case [alone] if ready[alone].small_alone:
             small.append(alone)
     deltas = runner.run(jobs, small)
-    return {name: each.deltas(deltas.get(name)) for name, each in prepared.items()}
+    return {name: each.deltas(deltas.get(name)) for name, each in ready.items()}
 
 
-def _after_exchanges(runner: Runner, jobs: Mapping[str, Job | Exchange]) -> dict[str, Job]:
-    """The jobs of some trees, after what goes before them."""
-    first = {name: job for name, job in jobs.items() if isinstance(job, Exchange)}
-    steps = {name: exchange.step for name, exchange in first.items()}
+def _after_exchanges(runner: Runner, exchanges: Mapping[str, Exchange]) -> dict[str, Prepared]:
+    """What is left of operators after their exchanges."""
+    steps = {name: exchange.step for name, exchange in exchanges.items()}
     answers = run_side_steps(runner, steps, "exchange") if steps else {}
-    return {name: job.job(answers[name]) if isinstance(job, Exchange) else job for name, job in jobs.items()}
+    return {name: exchange.then(answers[name]) for name, exchange in exchanges.items()}

@@ -114,11 +114,11 @@ class Exchange:
 
     Attributes:
         step: writes the rows of each part of the keys.
-        job: the operator's, from the answers of the step's tasks in the order of these.
+        then: the operator, ready to be run, from the answers of the step's tasks in the order of these.
     """
 
     step: SideStep
-    job: Callable[[list[Any]], Job]
+    then: Callable[[list[Any]], Prepared]
 
 
 @dataclass(frozen=True)

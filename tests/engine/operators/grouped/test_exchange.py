@@ -17,6 +17,7 @@ from workbench.limits import Limits
 from workbench.session.session import Session
 
 ROWS = pa.table({"a": list(range(60)), "b": [n % 7 for n in range(60)], "c": [n % 5 for n in range(60)]})
+SUMS = {b: sum(range(b, 3_000, 7)) for b in range(7)}
 QUERIES = [
     "SELECT b, COUNT(*) AS n FROM r GROUP BY b",
     "SELECT c, SUM(a) AS s FROM r GROUP BY c",
@@ -54,6 +55,21 @@ def test_a_depth_takes_two_jobs_however_many_aggregates_it_has(number: int, dept
         session.run(1)
         assert jobs.counted - before == 2 * depths  # the first query is rolled up from the third where that is there
         assert sum(queries[0].result()["n"]) == 60
+
+
+def test_few_fragments_of_many_rows_need_no_second_job() -> None:
+    jobs, rows = Counted(), pa.table({"b": [n % 7 for n in range(3_000)], "a": range(3_000)})
+    limits = replace(Limits(), rows_stepped_in_process=50, rows_per_task=2)
+    with Session(spark=jobs, limits=limits) as session:
+        session.add_stream("r", rows, history=1_000, batch=1_000)
+        sums = session.register("SELECT b, SUM(a) AS s FROM r GROUP BY b")
+        kept = session.register("SELECT b, COUNT(*) AS n FROM r GROUP BY b HAVING SUM(a) > 643000")
+        before = jobs.counted
+        session.run(2)
+        assert jobs.counted - before == 2
+        assert dict(sums.result().to_numpy().tolist()) == SUMS
+        sized = {b: len(range(b, 3_000, 7)) for b in range(7)}
+        assert dict(kept.result().to_numpy().tolist()) == {b: n for b, n in sized.items() if SUMS[b] > 643_000}
 
 
 class FourTasks(InProcess):

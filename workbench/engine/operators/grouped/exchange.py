@@ -3,7 +3,8 @@
 Each task groups its share of the change, and writes the fragments by the buckets of their groups, one part for each
 task that reads them. Such a task reads nothing of the state but its buckets. The driver gets names alone, and Spark has
 nothing to plan: an exchange of its own is planned, and compiled, in each batch. One task reads all parts where the
-fragments are few, and where there is one group: it has a row also over no rows.
+fragments are few, and where there is one group: it has a row also over no rows. Of so few that no job is worth it the
+driver is that task.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import pyarrow as pa
 from workbench.engine.operators.grouped.recomputed import RecomputedGroups
 from workbench.engine.operators.grouped.state_update import StateUpdate
 from workbench.engine.operators.grouped.stored_fragments import StoredFragments
-from workbench.engine.operators.operator_input import Exchange, OperatorInput
+from workbench.engine.operators.operator_input import Exchange, OperatorInput, Prepared
 from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.side_steps import SideStep
 from workbench.engine.physical.plans import AggregatePlan
@@ -108,15 +109,16 @@ def exchange(
     """
     of_parts = buckets_of_tasks(min(tasks, BUCKETS))
 
-    def read(answers: list[list[list[SegmentFields]]]) -> Job:
+    def read(answers: list[list[list[SegmentFields]]]) -> Prepared:
         parts: list[Run] = [segments_of(chain.from_iterable(of_part)) for of_part in zip(*answers, strict=True)]
         every, buckets = tuple(chain.from_iterable(parts)), of_parts
         runner.passing |= files_of(every)
-        if not made.plan.groups or tasks_for(rows_stored(every), runner.jobs, operator.kept) == 1:
+        small, small_alone = (runner.is_small(rows_stored(every), every, alone=alone) for alone in (False, True))
+        if small or not made.plan.groups or tasks_for(rows_stored(every), runner.jobs, operator.kept) == 1:
             parts, buckets = [every], (EVERY_BUCKET,)
         job_input = runner.job_input(plan, _FRAGMENTS)
         job_input.tell(TaskInput(operator.batch, tuple(map(InputRows, parts)), given=buckets))
-        return job(job_input, len(parts))
+        return Prepared(job(job_input, len(parts)), small=small, small_alone=small_alone)
 
     told = TaskInput(operator.batch, tuple(InputRows(rows.change) for rows in operator.segments))
     step = SideStep(plan.name, WriteFragments(made, str(runner.folder(plan.name)), of_parts), told, tasks)
