@@ -12,11 +12,13 @@ from workbench.sql.syntax.foreign_syntax import TIME_UNITS
 from workbench.sql.syntax.misspelled import similar_key_words
 from workbench.sql.syntax.source_text import SourceText
 
+_CONDITIONS = (exp.Connector, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.In, exp.Between, exp.Is)
 _OF_JOINS = {"LEFT", "RIGHT", "FULL", "INNER", "OUTER", "CROSS"}
 
 
 def warn_of_slips(select: exp.Select, scope: Scope, source: SourceText) -> None:
-    """Warn of a column in the quotes of a text, a comma that may be missing, and a misspelled kind of join.
+    """Warn of a column in the quotes of a text, a comma that may be missing, a misspelled kind of join, and of what
+    counts, leaves out or finds other rows than it seems to.
 
     Args:
         select: bound with this scope.
@@ -25,6 +27,7 @@ def warn_of_slips(select: exp.Select, scope: Scope, source: SourceText) -> None:
     """
     columns = dict(scope.columns)
     _warn_of_quotes(select, columns, source)
+    _warn_of_rows(select, source)
     for item in select.expressions:
         if isinstance(item, exp.Alias):
             _warn_of_comma(item, columns, source)
@@ -41,6 +44,22 @@ def _warn_of_quotes(select: exp.Select, columns: Collection[str], source: Source
         if token.token_type is TokenType.STRING and source.sql[token.start] == '"' and token.text in texts:
             meant = f"write `{token.text}` for the column and '{token.text}' for the text"
             source.warn(f'"{token.text}" is a text here, and no column', token, f"{meant}; in duckdb it is the column")
+
+
+def _warn_of_rows(select: exp.Select, source: SourceText) -> None:
+    """``COUNT(x > 3)`` counts all rows, ``DISTINCT(a), b`` is of both columns, and ``LIKE '*a*'`` is of stars."""
+    for count in select.find_all(exp.Count):
+        if isinstance(count.this, _CONDITIONS):
+            what = "COUNT counts the rows for which a condition is false, too"
+            source.note(what, count, "SUM(CASE WHEN … THEN 1 ELSE 0 END) counts those for which it is true")
+    for like in select.find_all(exp.Like):
+        pattern = like.expression
+        if isinstance(pattern, exp.Literal) and "*" in pattern.name and not {"%", "_"} & {*pattern.name}:
+            source.note("LIKE takes * for itself", like, "% stands for any text, and _ for one sign")
+    first, *others = select.expressions or [None]
+    if select.args.get("distinct") and others and isinstance(first, exp.Paren):
+        hint = "leave the parentheses out; GROUP BY has one row for each value"
+        source.note("DISTINCT is of all columns, and not of the one in parentheses", first, hint)
 
 
 def _warn_of_comma(item: exp.Alias, columns: Collection[str], source: SourceText) -> None:
