@@ -103,6 +103,11 @@ def test_functions_are_written_out(dialect: str, sql: str) -> None:
     assert made.notes and not any("CREATE" in one.sql for one in made.statements)
 
 
+def test_limited_lists_are_slices() -> None:
+    made = of("SELECT (ARRAY_AGG(a) FILTER (WHERE a > 1))[1:2] AS n FROM t", "postgres")
+    assert "SLICE(COLLECT_LIST(a) FILTER(WHERE a > 1), 1, 2)" in made.statements[0].sql
+
+
 @pytest.mark.parametrize(
     ("sql", "now", "why"),
     [

@@ -19,6 +19,7 @@ from workbench.sql.algebra.column_names import quoted
 from workbench.sql.binder.pipeline import Bound
 from workbench.sql.logical import LogicalQuery, output_columns
 from workbench.sql.syntax.dialects import SPARK_FAMILY
+from workbench.sql.syntax.limited_lists import with_slices
 from workbench.sql.syntax.parse import Statement, parse
 from workbench.sql.syntax.source_text import SourceText
 from workbench.sql.syntax.window_clause import split_statements
@@ -130,7 +131,7 @@ def _own(statement: Statement, sql: str) -> str:
 
 def _translated(statement: Statement, dialect: str) -> str:
     try:
-        text = statement.query.sql(dialect="spark", unsupported_level=sqlglot.ErrorLevel.RAISE)
+        text = with_slices(statement.query).sql(dialect="spark", unsupported_level=sqlglot.ErrorLevel.RAISE)
     except Exception as error:  # sqlglot refuses some parts, and stumbles over others
         raise UnsupportedError(f"sqlglot cannot translate it from {dialect}: {error}") from None
     return _with_columns(text, statement)

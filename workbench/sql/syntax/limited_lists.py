@@ -35,6 +35,26 @@ def with_limited_lists(tree: exp.Expr) -> exp.Expr:
     return tree
 
 
+def with_slices(tree: exp.Expr) -> exp.Expr:
+    """A tree in which limited lists are the first elements of whole ones, as Spark SQL writes them.
+
+    Example:
+        >>> import sqlglot
+        >>> tree = sqlglot.parse_one("SELECT ARRAY_AGG(x LIMIT 3) FROM t", read="bigquery")
+        >>> with_slices(tree).sql("spark")
+        'SELECT SLICE(COLLECT_LIST(x), 1, 3) FROM t'
+    """
+    tree = tree.copy()
+    for listed in list(tree.find_all(exp.ArrayAgg)):
+        if isinstance(limit := listed.this, exp.Limit):
+            listed.set("this", limit.this)
+            whole = listed.parent if isinstance(listed.parent, exp.Filter) else listed
+            sliced = exp.Anonymous(this="SLICE", expressions=[])
+            whole.replace(sliced)
+            sliced.set("expressions", [whole, exp.Literal.number(1), limit.expression])
+    return tree
+
+
 def _number_of_first(taken: exp.Expr | None) -> int | None:
     """How many first elements of an array are taken; ``None`` where others are, or it is not said."""
     match taken:
