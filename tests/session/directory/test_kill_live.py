@@ -187,7 +187,8 @@ def test_a_session_that_leaves_rows_out_survives_being_killed(spark: SparkSessio
         session.register("SELECT v FROM T WHERE v % 997 = 0", name="some")
         session.add_sink("groups", str(tmp_path / "files"), name="files")
     left_out = [0]
-    with Repeated(lambda: growing.put(1_000), seconds=0.1):
+    # A look lists all files of a folder.
+    with Repeated(lambda: growing.put(3_000), seconds=0.3):
         for _ in range(KILLS):
             growing.put(WAITING)
             with Session.open(tmp_path / "s", spark) as session:
