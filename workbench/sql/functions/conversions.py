@@ -46,7 +46,7 @@ _NUMBER = r"\A\s*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?\s*\z"
 """The pattern of a text that is a number in PostgreSQL, but for other bases."""
 _NUMBERS = {
     Kind.INTEGER: r"\A\s*[+-]?[0-9]+\s*\z",
-    Kind.DOUBLE: rf"(?i){_NUMBER}|\A\s*([+-]?inf(inity)?|nan)\s*\z",
+    Kind.DOUBLE: rf"{_NUMBER}|\A\s*([+-]?[Ii][Nn][Ff]([Ii][Nn][Ii][Tt][Yy])?|[Nn][Aa][Nn])\s*\z",
 }
 """The same, of an INTEGER and of a DOUBLE; NUMERIC has no infinities here, and no NaN."""
 CASTS = {"bigint": INTEGER, "smallint": integer(16), "tinyint": integer(8), "binary": BINARY, "decimal": decimal(10, 0)}

@@ -127,6 +127,8 @@ PARTS: dict[DataType, list[Any]] = {
 }
 EDGES.update({type_: to_texts(pa.array(values, to_shown(type_)), type_).to_pylist() for type_, values in PARTS.items()})
 COLUMNS = {type_: (Column(f"a{at}", type_), Column(f"b{at}", type_)) for at, type_ in enumerate(EDGES)}
+CAST_TO = [*map(integer, (8, 16, 32)), decimal(3, 0), decimal(5, 2), decimal(18, 6), decimal(38, 10)]
+"""Types that values are cast to besides those of the columns."""
 CONSTANTS: dict[str, list[tuple[Any, DataType]]] = {
     "power": [(exponent, DOUBLE) for exponent in (-1.0, 0.0, 0.5, 1.0, 2.0)],
     "add_seconds": [(n, INTEGER) for n in (0, 1, -3_600, 10**9, 2**62)],
@@ -150,6 +152,7 @@ CONSTANTS: dict[str, list[tuple[Any, DataType]]] = {
     "rlike": [
         (pattern, STRING)
         for pattern in (
+            *(r"\A\s*[a-z]+\s*\z", r"[a-c]\sc", r"\w\d", r"\A[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?\s*\z"),
             "a.c",
             "^a",
             "[a-c]+",
@@ -349,7 +352,7 @@ def calls() -> Iterator[Call]:
                 with suppress(TypeClash, AssertionError, IndexError):
                     if isinstance(found := call(name, *given), Call) and found.function == name:
                         yield found
-            for other in (*EDGES, *map(integer, (8, 16, 32))) if name == "cast" else ():
+            for other in (*EDGES, *CAST_TO) if name == "cast" else ():
                 with suppress(TypeClash):
                     if isinstance(found := cast(a, other), Call):
                         yield found
@@ -410,6 +413,131 @@ def test_every_kernel_is_asked() -> None:
 def test_values_are_those_of_spark(spark: SparkSession) -> None:
     wrong = compared(spark, rows(), ACCEPTED)
     assert not wrong, "\n".join([f"{len(wrong)} differ", *wrong[:40]])
+
+
+def written_values(random: Random) -> list[str]:
+    """Texts of numbers, days and truth values, well written and not, with signs around them."""
+    numbers = [
+        *(
+            "0",
+            "-0",
+            "+7",
+            "007",
+            "1.",
+            ".5",
+            "-.5",
+            ".",
+            "+",
+            "-",
+            "",
+            " ",
+            "1e3",
+            "1E-3",
+            "1e400",
+            "1e-400",
+            "-1e400",
+        ),
+        *(
+            "1.5d",
+            "2F",
+            "1e3f",
+            "0x1p3",
+            "0x1.8P-1",
+            "0x1p9999",
+            "NaN",
+            "nan",
+            "-NaN",
+            "+NaN",
+            "-nan",
+            "Infinity",
+            "inf",
+        ),
+        *("-Inf", "+infinity", "infin", "1_000", "1,000", "1 2", "--1", "0.5e", "127", "128", "-128", "-129", "32768"),
+        *("2147483647", "2147483648", "-2147483648", "9223372036854775807", "9223372036854775808", "٥", "1٥", "５"),
+        *("9" * 38, "9" * 39, "0." + "1" * 40, "1e37", "1e38", "1e39", "0e99999", "1e-99999", "4.9e-324", "2.5e-324"),
+        *("0.005", "0.015", "0.025", "-0.005", "999.995", "999.994999", "1e2147483648", "0.1234567890123456789012345"),
+    ]
+    days = [
+        *(
+            "2024-02-29",
+            "2023-02-29",
+            "2024-2-9",
+            "2024-13-01",
+            "2024-00-01",
+            "2024-01-32",
+            "2024",
+            "2024-5",
+            "202",
+            "20240229",
+        ),
+        *(
+            "0001-01-01",
+            "0000-01-01",
+            "-0001-03-01",
+            "+2024-01-01",
+            "12345-01-01",
+            "9999999-12-31",
+            "2024-01-01T",
+            "2024-01-01 x",
+        ),
+        *(
+            "2024-01 x",
+            "2024T",
+            "2024-01-01Z",
+            "1582-10-10",
+            "1900-02-29",
+            "2000-02-29",
+            "2024--01",
+            "2024-01-",
+            "99999999-01-01",
+        ),
+    ]
+    truths = ["t", "TRUE", "Yes", "y", "1", "f", "False", "NO", "n", "0", "on", "2", "tr", "truE"]
+    signs = ["", " ", "\t", "\n\r", "\x00", "\x1f", "\x7f", "\u00a0", "\u2003", "\u0085"]
+    around = [f"{random.choice(signs)}{one}{random.choice(signs)}" for one in [*numbers, *days, *truths] * 3]
+    plain = [f"{random.choice(['', '-'])}{random.randrange(10 ** random.randrange(1, 20))}" for _ in range(300)]
+    fractions = [f"{one[: random.randrange(1, len(one) + 1)]}.{one[::-1]}".replace("-", "") for one in plain]
+    return [*numbers, *days, *truths, *around, *plain, *fractions]
+
+
+def test_casts_of_texts_and_numbers_are_those_of_spark(spark: SparkSession) -> None:
+    random = Random(11)
+    texts = written_values(random)
+    count = len(texts)
+    doubles = [random.choice([1.0, -1.0]) * random.random() * 10 ** random.randrange(-8, 25) for _ in range(count // 3)]
+    doubles += [round(random.uniform(-1_000, 1_000), random.randrange(5)) for _ in range(count // 3)]
+    doubles += [random.randrange(-99_999, 99_999) / 1_000 + random.choice([0.0, 5e-4]) for _ in range(count)]
+    values: dict[DataType, list[Any]] = {
+        STRING: texts,
+        DOUBLE: doubles[:count],
+        decimal(38, 10): [Decimal(random.randrange(-(10**random.randrange(1, 37)), 10**36)).scaleb(-10) for _ in texts],
+        decimal(18, 6): [Decimal(random.randrange(-(10**random.randrange(1, 18)), 10**12)).scaleb(-6) for _ in texts],
+        decimal(12, 8): [Decimal(random.randrange(-99, 99)).scaleb(-8) for _ in texts],
+        integer(32): [random.randrange(-(2**31), 2**31) >> random.randrange(32) for _ in texts],
+        TIMESTAMP: [
+            dt.datetime(1, 1, 1) + dt.timedelta(random.randrange(3_000_000), 5, random.choice([0, 10**5, 10, 123_456]))
+            for _ in texts
+        ],
+    }  # fmt: skip
+    named = {type_: Column(f"v{at}", type_) for at, type_ in enumerate(values)}
+    schema = Layout({column.name: column.type for column in named.values()}).arrow
+    batch = pa.RecordBatch.from_pydict(
+        {column.name: values[type_] for type_, column in named.items()},
+        pa.schema([schema.field(column.name) for column in named.values()]),
+    )
+    to = [BOOLEAN, INTEGER, DOUBLE, STRING, DATE, *CAST_TO, decimal(38, 0), decimal(38, 37)]
+    asked = [found for column in named.values() for type_ in to for found in casts_to(column, type_)]
+    assert sum(c.arguments[0].type == STRING for c in asked) >= len(to) - 1
+    wrong = compared(spark, batch, asked)
+    assert not wrong, "\n".join([f"{len(wrong)} differ", *wrong[:40]])
+
+
+def casts_to(column: Column, type_: DataType) -> Iterator[Call]:
+    """The cast of a column, where it has a kernel."""
+    with suppress(TypeClash):
+        found = cast(column, type_)
+        if isinstance(found, Call) and found.function == "cast" and kernel_of(found) is not None:
+            yield found
 
 
 def over_elements(function: str, array: Expression, body: Callable[[Call], Expression], number: int = 1) -> Call:

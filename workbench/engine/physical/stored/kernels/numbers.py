@@ -64,7 +64,8 @@ def sums(left: Int64s, right: Int64s) -> tuple[Int64s, Mask]:
     return found, ((left ^ found) & (right ^ found)) < 0
 
 
-def _difference(left: Int64s, right: Int64s) -> tuple[Int64s, Mask]:
+def differences(left: Int64s, right: Int64s) -> tuple[Int64s, Mask]:
+    """Differences modulo 2^64, and which of them are others."""
     found = left - right
     return found, ((left ^ right) & (left ^ found)) < 0
 
@@ -116,7 +117,7 @@ def _by_kind(integers: Callable[[Int64s], tuple[Int64s, Mask]], others: Callable
 
 
 def _negative(numbers: Int64s) -> tuple[Int64s, Mask]:
-    return _difference(np.zeros_like(numbers), numbers)
+    return differences(np.zeros_like(numbers), numbers)
 
 
 def _absolute(numbers: Int64s) -> tuple[Int64s, Mask]:
@@ -253,7 +254,7 @@ def within_bits(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
 
 NUMBER_KERNELS = {
     "+": _exact(sums),
-    "-": _exact(_difference),
+    "-": _exact(differences),
     "*": _exact(products),
     "div": _exact(_quotient),
     "%": _remainder_kernel(),

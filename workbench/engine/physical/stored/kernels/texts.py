@@ -16,17 +16,23 @@ _TEXTS = of_kinds(Kind.STRING)
 _REGEX = re.compile(
     r"""(?: (?<=[A-Za-z0-9_)])[*+?]            # a number of what stands before
           | \.[*+?]?
-          | \[(?:[A-Za-z0-9_\ ]|[A-Za-z0-9]-[A-Za-z0-9])+\][*+?]?
+          | \[(?:[A-Za-z0-9_\ +.]|[A-Za-z0-9]-[A-Za-z0-9])+-?\][*+?]?
           | \((?!\?) | \) | \^ | \|
           | \$(?=[|)]|\Z)
-          | \\[.\-+*?()\[\]{}|^$/]
+          | \\[.\-+*?()\[\]{}|^$/Azdsw]
           | [A-Za-z0-9_\ \-,;:/@#%&=<>!~"'`]
         )*""",
     re.VERBOSE,
 )
 """Regular expressions that mean the same in Java and in RE2."""
-_IN_RE2 = {".": r"[^\n\r\x{85}\x{2028}\x{2029}]", "$": r"(?:\r\n|[\n\r\x{85}\x{2028}\x{2029}])?\z"}
-"""What these are in Java, which knows more ends of lines, and ends a text before the last one of these."""
+_IN_RE2 = {
+    ".": r"[^\n\r\x{85}\x{2028}\x{2029}]",
+    "$": r"(?:\r\n|[\n\r\x{85}\x{2028}\x{2029}])?\z",
+    r"\s": r"[\t\n\v\f\r ]",
+}
+"""What these are in Java, which knows more ends of lines and blanks, and ends a text before the last one of these."""
+_OTHERWISE = re.compile(r"\[[^\]]*\]|(?<!\\)[.$]|\\s")
+"""Such signs, and classes of signs, in which a point is one."""
 _SINCE_UNICODE_15 = dict(
     [
         *((0x019B, 0xA7DC), (0x0264, 0xA7CB), (0x1C8A, 0x1C89)),
@@ -93,14 +99,14 @@ def _is_regex(pattern: str | None) -> bool:
     if pattern is None or not pattern.isascii() or not _REGEX.fullmatch(pattern):
         return False
     try:
-        re.compile(pattern)
+        re.compile(pattern.replace(r"\z", r"\Z"))
     except re.error:
         return False
     return True
 
 
 def _rlike(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-    pattern = re.sub(r"(?<!\\)[.$]", lambda sign: _IN_RE2[sign[0]], constant_text(call, 1) or "")
+    pattern = re.sub(_OTHERWISE, lambda sign: _IN_RE2.get(sign[0], sign[0]), constant_text(call, 1) or "")
     return pc.match_substring_regex(arguments[0], pattern)
 
 

@@ -10,9 +10,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from workbench.arrow.types import filled
+from workbench.engine.physical.stored.decimals import from_64_bits
 from workbench.engine.physical.stored.expressions import days_apart
 from workbench.engine.physical.stored.kernels.kernel import Kernel, constant_integer, constant_text, of_kinds
-from workbench.engine.physical.stored.kernels.numbers import products, sums
+from workbench.engine.physical.stored.kernels.numbers import differences, products, sums
 from workbench.sql.algebra.counted import MADE_OF_NUMBERS, NUMBERS_OF_COUNTED
 from workbench.sql.algebra.expressions import Call
 from workbench.sql.algebra.time_patterns import pattern_of
@@ -158,11 +159,16 @@ def _has_format_kernel(call: Call) -> bool:
 
 
 def _date_format(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-    pattern = pattern_of(constant_text(call, 1) or "")
+    return formatted(arguments[0], constant_text(call, 1) or "")
+
+
+def formatted(times: pa.Array, how: str) -> pa.Array:
+    """Dates or timestamps as texts of a pattern, each different one computed once."""
+    pattern = pattern_of(how)
     unit = 1 if pattern.micros else 1_000_000 if pattern.seconds else _DAY
-    moments, which = np.unique(_micros(arguments[0]) // unit, return_inverse=True)
+    moments, which = np.unique(_micros(times) // unit, return_inverse=True)
     texts = [pattern.text(moment * unit) for moment in moments.tolist()]
-    return _masked(pa.array(texts, pa.string()).take(pa.array(which)), arguments[0])
+    return _masked(pa.array(texts, pa.string()).take(pa.array(which)), times)
 
 
 def _masked(values: pa.Array, like: pa.Array) -> pa.Array:
@@ -248,6 +254,25 @@ def _is_window(call: Call) -> bool:
     return call.arguments[0].type.kind is Kind.TIMESTAMP and seconds is not None and 0 < seconds < _LONGEST
 
 
+def _seconds_between(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """The seconds from the second time to the first, with their fraction."""
+    ends, starts = arguments
+    found, lost = differences(_micros(ends), _micros(starts))
+    missing = lost | np.asarray(ends.is_null()) | np.asarray(starts.is_null())
+    return from_64_bits(pa.array(found, mask=missing), call.type)
+
+
+def _since_1970(micros: int) -> Kernel:
+    """A number of units as a time; NULL beyond 64 bits of microseconds."""
+
+    def compute(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+        (numbers,) = arguments
+        found, lost = products(filled(numbers, 0).to_numpy(zero_copy_only=False), np.full(len(numbers), micros))
+        return pa.array(found, mask=lost | np.asarray(numbers.is_null())).cast(pa.timestamp("us"))
+
+    return Kernel(compute, of_kinds(Kind.INTEGER))
+
+
 def _days_apart(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     return days_apart(*arguments)
 
@@ -297,6 +322,9 @@ TIME_KERNELS = {
     "to_timestamp": Kernel(_read, _is_read),
     "unix_date": Kernel(lambda call, arguments: _with_nulls(_days(arguments[0]), arguments[0]), of_kinds(Kind.DATE)),
     "unix_micros": _unix(1),
+    "seconds_between": Kernel(_seconds_between, of_kinds(Kind.DATE, Kind.TIMESTAMP)),
+    "timestamp_seconds": _since_1970(1_000_000),
+    "timestamp_millis": _since_1970(1_000),
     "timestamp_micros": Kernel(lambda call, arguments: arguments[0].cast(pa.timestamp("us")), of_kinds(Kind.INTEGER)),
     **dict.fromkeys((*MADE_OF_NUMBERS, *NUMBERS_OF_COUNTED), _AS_IT_IS),
     "unix_millis": _unix(1_000),

@@ -1,0 +1,134 @@
+"""Kernels of CAST between texts and other values, by Spark's rules.
+
+Where all texts are written plainly Arrow reads them. Where not, each different text is read by itself.
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+from collections.abc import Callable, Sequence
+from decimal import ROUND_HALF_UP, Context, Decimal
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.arrow.types import to_arrow
+from workbench.engine.physical.stored.kernels.times import formatted
+from workbench.sql.algebra.expressions import Call
+from workbench.sql.algebra.types import DataType, Kind
+
+Read = Callable[[str, DataType], Any]
+_BLANKS = "".join(map(chr, (*range(33), 127)))
+"""Signs around a value that do not count; of a DOUBLE or DECIMAL the last one does."""
+_FALSE_AND_TRUE = dict.fromkeys(("f", "false", "n", "no", "0"), False) | dict.fromkeys(
+    ("t", "true", "y", "yes", "1"), True
+)
+_SPECIAL = {
+    **dict.fromkeys(("inf", "+inf", "infinity", "+infinity"), float("inf")),
+    **{"-inf": float("-inf"), "-infinity": float("-inf"), "nan": float("nan")},
+}
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_DOUBLE = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_HEX = re.compile(r"[+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+")
+_DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_DATE = re.compile(r"([+-]?)([0-9]{4,7})(?:-([0-9]{1,2})(?:-([0-9]{1,2})(?:[ T].*)?)?)?", re.DOTALL)
+_DAYS_OF_CYCLE, _YEARS_OF_CYCLE, _FIRST_DAY = 146_097, 400, 719_163
+_EXACT = Context(prec=400)
+_MOST_DIGITS = 38
+
+
+def _integer(text: str, type_: DataType) -> int | None:
+    text = text.strip(_BLANKS)
+    if _INTEGER.fullmatch(text) is None or len(text) > 4_000:
+        return None
+    number, most = int(text), 1 << (type_.bits - 1)
+    return number if -most <= number < most else None
+
+
+def _double(text: str, type_: DataType) -> float | None:
+    text = text.strip(_BLANKS[:-1])
+    number = text[:-1] if text[-1:] in ("d", "D", "f", "F") else text
+    if _DOUBLE.fullmatch(number):
+        return float(number)
+    if _HEX.fullmatch(number):
+        try:
+            return float.fromhex(number)
+        except OverflowError:
+            return float("-inf" if number.startswith("-") else "inf")
+    if text in ("+NaN", "-NaN"):
+        return float("nan")
+    return _SPECIAL.get(text.lower())
+
+
+def _decimal(text: str, type_: DataType) -> Decimal | None:
+    text = text.strip(_BLANKS[:-1])
+    if _DECIMAL.fullmatch(text) is None or any(ord(sign) > 0xFFFF for sign in text):
+        return None
+    try:
+        number = Decimal(text)
+    except ArithmeticError:  # its exponent has too many digits
+        return None
+    if number and number.adjusted() >= _MOST_DIGITS:
+        return None
+    unit = Decimal(1).scaleb(-type_.scale)
+    if not number or number.adjusted() < -type_.scale - 1:
+        return Decimal(0).quantize(unit)
+    rounded = number.quantize(unit, ROUND_HALF_UP, _EXACT)
+    return rounded if rounded.adjusted() < type_.precision - type_.scale or not rounded else None
+
+
+def _boolean(text: str, type_: DataType) -> bool | None:
+    return _FALSE_AND_TRUE.get(text.strip(_BLANKS).lower())
+
+
+def _date(text: str, type_: DataType) -> int | None:
+    """The days since 1970."""
+    found = _DATE.fullmatch(text.strip(_BLANKS))
+    if found is None:
+        return None
+    year = int(found[2]) * (-1 if found[1] == "-" else 1)
+    month, day = int(found[3] or 1), int(found[4] or 1)
+    cycles, of_cycle = divmod(year - 1, _YEARS_OF_CYCLE)
+    if not 1 <= month <= 12 or not 1 <= day <= calendar.monthrange(of_cycle + 1, month)[1]:
+        return None
+    before = sum(calendar.monthrange(of_cycle + 1, one)[1] for one in range(1, month))
+    years = of_cycle * 365 + of_cycle // 4 - of_cycle // 100 + of_cycle // 400
+    days = cycles * _DAYS_OF_CYCLE + years + before + day - _FIRST_DAY
+    return days if -(1 << 31) <= days < 1 << 31 else None
+
+
+_READERS: dict[Kind, tuple[Read, str, pa.DataType | None]] = {
+    Kind.INTEGER: (_integer, r"^-?(?:0|[1-9][0-9]{0,8})$", None),
+    Kind.DOUBLE: (_double, r"^-?[0-9]{1,15}(?:\.[0-9]{1,15})?$", None),
+    Kind.DECIMAL: (_decimal, "", None),
+    Kind.BOOLEAN: (_boolean, r"^(?:true|false)$", None),
+    Kind.DATE: (_date, r"^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}$", pa.int32()),
+}
+"""How a text is read, the pattern of those that Arrow reads alike, and as what a reader gives its values."""
+FROM_TEXT = tuple(_READERS)
+"""Kinds of values that texts are read as."""
+
+
+def of_texts(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """Texts as values of another type, NULL for what is none."""
+    (texts,), type_ = arguments, call.type
+    read, pattern, made = _READERS[type_.kind]
+    wide_enough = type_.kind is not Kind.INTEGER or type_.bits >= 32
+    if pattern and wide_enough and pc.all(pc.match_substring_regex(texts, pattern)).as_py():
+        try:
+            return texts.cast(to_arrow(type_))
+        except pa.ArrowInvalid:  # 2005-02-30
+            pass
+    encoded = texts.dictionary_encode()
+    values = [read(text, type_) for text in encoded.dictionary.to_pylist()]
+    return pa.array(values, made or to_arrow(type_)).cast(to_arrow(type_)).take(encoded.indices)
+
+
+def time_as_text(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """Dates, and timestamps without the zeros at the end of their fraction."""
+    (times,) = arguments
+    if call.arguments[0].type.kind is Kind.DATE:
+        return formatted(times, "yyyy-MM-dd")
+    return pc.replace_substring_regex(formatted(times, "yyyy-MM-dd HH:mm:ss.SSSSSS"), r"\.?0{1,6}$", "")
