@@ -147,6 +147,10 @@ def test_what_other_languages_write_is_said_in_this_one(sql: str, dialect: str, 
         "(select a from T order by a limit 3) union all select a from T where a > 1",
         "select case when a > 1 then case when b > 1 then 1 else 2 end end as end from T",
         "select a from (select a from T limit 3) where a > 1 order by a limit 2",
+        "select case when case when a > 1 then a > 2 end then 3 else 4 end from T",
+        "select case when case a when 1 then 2 else 3 end > 2 then case when a > 1 then 3 end end from T",
+        "select case when (case when a > 1 then 1 end) > 0 then 1 end from T",
+        "select case a when case when a > 1 then 2 end then 3 end from T",
     ],
 )
 def test_clauses_in_their_order_are_read(sql: str) -> None:

@@ -150,15 +150,19 @@ def refuse_lacking_then(source: SourceText, statement: Sequence[Token]) -> None:
     Raises:
         SqlError: there is one, with the place where THEN is missing.
     """
-    waiting: list[bool] = [False]  # of each open parenthesis whether a WHEN is without its THEN
+    waiting: list[bool] = [False]  # of each open parenthesis and CASE whether a WHEN is without its THEN
+    opened: list[TokenType] = []
     for token, following in zip_longest(statement, statement[1:]):
         kind, after = token.token_type, None if following is None else following.token_type
-        if kind is TokenType.L_PAREN:
+        in_case = opened[-1:] == [TokenType.CASE]
+        if kind in (TokenType.L_PAREN, TokenType.CASE):
+            opened.append(kind)
             waiting.append(False)
-        elif kind is TokenType.R_PAREN and len(waiting) > 1:
-            waiting.pop()
         elif waiting[-1] and (kind in (TokenType.WHEN, TokenType.ELSE) or (kind is TokenType.END and after in _ENDING)):
             raise _error_at(token, "THEN is missing before it", source, "as in CASE WHEN a > 3 THEN 1 ELSE 0 END")
+        elif opened and (kind is TokenType.R_PAREN or (kind is TokenType.END and in_case)):
+            opened.pop()
+            waiting.pop()
         elif kind in (TokenType.WHEN, TokenType.THEN):
             waiting[-1] = kind is TokenType.WHEN
 

@@ -19,7 +19,7 @@ from workbench.engine.physical.stored.kernels.times import formatted
 from workbench.sql.algebra.expressions import Call
 from workbench.sql.algebra.types import DataType, Kind
 
-Read = Callable[[str, DataType], Any]
+_Read = Callable[[str, DataType], Any]
 _BLANKS = "".join(map(chr, (*range(33), 127)))
 """Signs around a value that do not count; of a DOUBLE or DECIMAL the last one does."""
 _FALSE_AND_TRUE = dict.fromkeys(("f", "false", "n", "no", "0"), False) | dict.fromkeys(
@@ -99,7 +99,7 @@ def _date(text: str, type_: DataType) -> int | None:
     return days if -(1 << 31) <= days < 1 << 31 else None
 
 
-_READERS: dict[Kind, tuple[Read, str, pa.DataType | None]] = {
+_READERS: dict[Kind, tuple[_Read, str, pa.DataType | None]] = {
     Kind.INTEGER: (_integer, r"^-?(?:0|[1-9][0-9]{0,8})$", None),
     Kind.DOUBLE: (_double, r"^-?[0-9]{1,15}(?:\.[0-9]{1,15})?$", None),
     Kind.DECIMAL: (_decimal, "", None),
