@@ -114,7 +114,8 @@ class SessionQueries:
                 the answer is read; ``"eager"``: as it is now; ``"off"``: not at all, it is computed when it is asked.
             force: whether the query is computed also when it joins too many pairs of rows, which takes very long.
             move: whether what reads a query of this name goes over to the new text in the same step: queries, alerts
-                and sinks. Otherwise queries keep the meaning that it had, and sinks end.
+                and sinks. Otherwise queries keep the meaning that it had, and sinks end; of a text that means the same
+                they always go over.
 
         A text may begin with CREATE VIEW statements. A name that exists is replaced. Registered names and views can be
         used in FROM by later queries.
@@ -130,8 +131,9 @@ class SessionQueries:
             named = state.named + (name is None and bound.query is not None)
             name = name or (f"q{named}" if bound.query is not None else bound.views[-1][0])
             text = BoundText(sql, dialect, bound, results)
-            if move and (known := state.same_names([name])):
-                return self._replace(state.queries[known[0]], text, force)
+            old = state.queries[known[0]] if (known := state.same_names([name])) else None
+            if old is not None and (move or (old.status == ACTIVE and old.logical == bound.named(name)[name])):
+                return self._replace(old, text, force)
             return self._register({name: text}, named, force)[name]
 
     def register_many(

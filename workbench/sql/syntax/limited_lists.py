@@ -17,9 +17,9 @@ def with_limited_lists(tree: exp.Expr) -> exp.Expr:
 
     Example:
         >>> import sqlglot
-        >>> tree = sqlglot.parse_one("SELECT LIST(x ORDER BY y)[1:3] FROM t", read="duckdb")
+        >>> tree = sqlglot.parse_one("SELECT LIST(x)[1:3] FROM t", read="duckdb")
         >>> with_limited_lists(tree).sql("bigquery")
-        'SELECT ARRAY_AGG(x ORDER BY y NULLS LAST LIMIT 3) FROM t'
+        'SELECT ARRAY_AGG(x LIMIT 3) FROM t'
     """
     for listed in list(tree.find_all(exp.ArrayAgg)):
         whole: exp.Expr = listed
