@@ -213,6 +213,7 @@ def test_what_was_asked_for_wrongly_in_python(tmp_path: Path) -> None:
     with Session(InProcess()) as session:
         session.add_stream("T", [{"a": 1, "at": "2024-05-06 07:08:09"}], columns={"at": "timestamp"}, time="at")
         query = session.register("SELECT a FROM T", name="q")
+        assert "register('SELECT …', 'big')" in error_of(session.register, "big", "SELECT a FROM T")
         assert "did you mean streams?" in error_of(getattr, session, "stream")
         assert "did you mean columns?" in error_of(getattr, query, "colums")
         assert not hasattr(session, "stream") and not hasattr(session, "__dask_graph__")

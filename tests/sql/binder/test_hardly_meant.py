@@ -58,6 +58,7 @@ def test_a_slip_is_warned_of(sql: str, first: str) -> None:
         ("SELECT name FROM T WHERE EXISTS (SELECT city amt FROM U WHERE k = amt)", "spark"),
         ("SELECT city FROM T lef LEFT JOIN U r ON amt = k", "spark"),
         ("SELECT city FROM T l JOIN U r ON amt = k", "spark"),
+        ("SELECT COUNT(amt > 3 OR NULL) FROM T", "spark"),
     ],
 )
 def test_what_is_meant_is_not_warned_of(sql: str, dialect: str) -> None:

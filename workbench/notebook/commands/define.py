@@ -167,12 +167,14 @@ def register_and_describe(
 ) -> tuple[Query, str]:
     """Register or replace a query; gives it with a sentence on what that did to the network."""
     replaced = name is not None and name.lower() in {other.lower() for other in session.queries}
-    before, meant = session.network, session.query(name).logical if replaced and name else None
+    before, old = session.network, session.query(name) if replaced and name else None
+    # What reads a query goes on where its cell is run again.
+    move = move or (old is not None and (old.sql, old.dialect, old.status) == (sql, dialect, "active"))
     with doubts() as found:
         query = session.register(sql, name=name, dialect=dialect, results=results, force=force, move=move)
     change = describe_change(query.name, before, session.network)
     sentence = f"{query.name} {'replaced' if replaced else 'registered'}: {change}"
-    if replaced and not move and query.logical != meant:
+    if replaced and not move:
         found += _left_behind(session, query.name)
     return query, "\n".join([sentence, *found])
 

@@ -13,6 +13,7 @@ import pandas as pd
 from workbench.arrow.frames import frame_of
 from workbench.engine.fetching import fetch_results, to_shown_table
 from workbench.engine.spark.failures import translate_errors
+from workbench.errors import InputError
 from workbench.errors.public_api import check_argument
 from workbench.explain.describe import NetworkView
 from workbench.explain.explanation import ExplanationView
@@ -114,8 +115,7 @@ class SessionQueries:
                 the answer is read; ``"eager"``: as it is now; ``"off"``: not at all, it is computed when it is asked.
             force: whether the query is computed also when it joins too many pairs of rows, which takes very long.
             move: whether what reads a query of this name goes over to the new text in the same step: queries, alerts
-                and sinks. Otherwise queries keep the meaning that it had, and sinks end; of a text that means the same
-                they always go over.
+                and sinks. Otherwise queries keep the meaning that it had, and sinks end.
 
         A text may begin with CREATE VIEW statements. A name that exists is replaced. Registered names and views can be
         used in FROM by later queries.
@@ -127,13 +127,16 @@ class SessionQueries:
             EngineError: Spark could not evaluate it; nothing has changed.
         """
         dialect = dialect or self.dialect
+        if name is not None and " " in name and not any(sign.isspace() for sign in sql.strip()):
+            raise InputError(
+                f"{sql} is no query", hint=f"the name stands behind the text: register('SELECT …', '{sql}')"
+            )
         with self._bound(sql, dialect) as (state, bound):
             named = state.named + (name is None and bound.query is not None)
             name = name or (f"q{named}" if bound.query is not None else bound.views[-1][0])
             text = BoundText(sql, dialect, bound, results)
-            old = state.queries[known[0]] if (known := state.same_names([name])) else None
-            if old is not None and (move or (old.status == ACTIVE and old.logical == bound.named(name)[name])):
-                return self._replace(old, text, force)
+            if move and (known := state.same_names([name])):
+                return self._replace(state.queries[known[0]], text, force)
             return self._register({name: text}, named, force)[name]
 
     def register_many(

@@ -49,7 +49,9 @@ def _warn_of_quotes(select: exp.Select, columns: Collection[str], source: Source
 def _warn_of_rows(select: exp.Select, source: SourceText) -> None:
     """``COUNT(x > 3)`` counts all rows, ``DISTINCT(a), b`` is of both columns, and ``LIKE '*a*'`` is of stars."""
     for count in select.find_all(exp.Count):
-        if isinstance(count.this, _CONDITIONS):
+        counted = count.this
+        or_null = isinstance(counted, exp.Or) and any(isinstance(side, exp.Null) for side in counted.iter_expressions())
+        if isinstance(counted, _CONDITIONS) and not or_null:
             what = "COUNT counts the rows for which a condition is false, too"
             source.note(what, count, "SUM(CASE WHEN … THEN 1 ELSE 0 END) counts those for which it is true")
     for like in select.find_all(exp.Like):
