@@ -14,6 +14,8 @@ from workbench.sql.predicates.cnf import PredSet
 from workbench.sql.schema import Schema
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
+_MOST_SHOWN = 60
+"""Signs of a value in a hint."""
 _VALUE = re.compile(r"""(?:(?P<column>\w+)\s+)?(?:'(?P<text>[^']*)'|(?P<word>[\w.]+))""")
 """A value, or a column and a value, with no sign between them."""
 _TEXT = re.compile(r"'(?:[^'\\]|\\.)*'")
@@ -80,6 +82,7 @@ def _check_compares(condition: str, columns: tuple[tuple[str, DataType], ...]) -
         return
     is_number = found["word"] is not None and re.fullmatch(r"\d+(\.\d+)?", value) is not None
     fitting = [name for name, type_ in columns if (type_.kind is Kind.STRING) is not is_number]
+    value = value if len(value) <= _MOST_SHOWN else f"{value[:_MOST_SHOWN]}…"
     shown, literal = display_name(column or (fitting or [*names])[0]), value if is_number else f"'{value}'"
     said = f"{literal} is a value alone" if column is None else f"there is no sign between {shown} and {literal}"
     raise SqlError(f"{said}, and a condition compares a column", hint=f"{shown} = {literal}")
