@@ -140,6 +140,8 @@ def test_the_only_file_of_an_archive_has_a_name_of_its_own(tmp_path: Path) -> No
         ("rows.arrow", BINARY["arrow"][:40], "is cut short or damaged", "copy or write"),
         ("rows.orc", BINARY["orc"][:-20], "is cut short or damaged", "copy or write"),
         ("rows.parquet", csv(","), "is not a Parquet file", "Parquet, CSV"),
+        ("rows.parquet.gz", gzip.compress(BINARY["parquet"]), "is compressed, which is read of texts", "unpack it"),
+        ("rows.zip", zipped(BINARY["orc"], "rows.orc"), "is compressed, which is read of texts", "unpack it"),
     ],
 )
 def test_what_cannot_be_read(tmp_path: Path, name: str, data: bytes, reason: str, hint: str) -> None:

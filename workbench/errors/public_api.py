@@ -85,7 +85,7 @@ def public_api(cls: C) -> C:
 def tells_names(cls: C) -> C:
     """The class, which names the nearest where it is asked for a method or property that it has not."""
     cls.__getattr__ = _unknown  # type: ignore[attr-defined]  # mypy knows no attribute that a decorator adds
-    cls.__getitem__ = _no_item  # type: ignore[index]
+    cls.__getitem__ = _no_item  # type: ignore[index]  # nor of a method
     return cls
 
 

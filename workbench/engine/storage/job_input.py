@@ -130,7 +130,7 @@ class JobInput:
             return self._kept if tasks == 1 else replace(self._kept, task=task, tasks=tasks)
         job = _of_job(input_text())
         content = job["inputs"][self.name]
-        inputs = tuple(InputRows(*(_told(job, places) for places in runs)) for runs in content["inputs"])
+        inputs = tuple(InputRows(*(_segments_at(job, places) for places in runs)) for runs in content["inputs"])
         extents = tuple({name: Interval(*ends) for name, ends in e.items()} for e in content["extents"])
         told = content["learnt"], content["given"]
         return TaskInput(content["batch"], inputs, extents, task, tasks, self.limits, *told)
@@ -201,10 +201,10 @@ def checked_token(answered: str, token: str, name: str) -> None:
 def _of_job(text: str) -> Any:
     head, *pieces = text.split(_BETWEEN)
     content = json.loads(_plain(head))
-    return content | {"segments": _told_segments(content["segments"]), "pieces": pieces}
+    return content | {"segments": _segments_with_checksums(content["segments"]), "pieces": pieces}
 
 
-def _told(job: Mapping[str, Any], places: Iterable[int]) -> Run:
+def _segments_at(job: Mapping[str, Any], places: Iterable[int]) -> Run:
     """The segments of some numbers (``_Named``)."""
     found = list[Segment]()
     for place in places:
@@ -228,10 +228,10 @@ def _text_of(piece: Run) -> str:
 
 @lru_cache(maxsize=_PIECES_KNOWN)
 def _of_text(text: str) -> Run:
-    return _told_segments(json.loads(_plain(text)))
+    return _segments_with_checksums(json.loads(_plain(text)))
 
 
-def _told_segments(fields: Iterable[SegmentFields]) -> Run:
+def _segments_with_checksums(fields: Iterable[SegmentFields]) -> Run:
     """Segments that this process is told of, with their checksums."""
     segments = segments_of(fields)
     for segment in segments:

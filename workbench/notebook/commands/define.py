@@ -20,7 +20,7 @@ from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import as_of, counts, explained, plain, rows_table, show, together, with_as_of
 from workbench.notebook.drawing import picture
 from workbench.notebook.parameters import fill_placeholders, placeholders
-from workbench.session.state import LAZY, RESULTS
+from workbench.session.state import ACTIVE, LAZY, RESULTS
 from workbench.sql.syntax.dialects import EXAMINED
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def register_and_describe(
     replaced = name is not None and name.lower() in {other.lower() for other in session.queries}
     before, old = session.network, session.query(name) if replaced and name else None
     # What reads a query goes on where its cell is run again.
-    move = move or (old is not None and (old.sql, old.dialect, old.status) == (sql, dialect, "active"))
+    move = move or (old is not None and (old.sql, old.dialect, old.status) == (sql, dialect, ACTIVE))
     with doubts() as found:
         query = session.register(sql, name=name, dialect=dialect, results=results, force=force, move=move)
     change = describe_change(query.name, before, session.network)

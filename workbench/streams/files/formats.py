@@ -80,15 +80,18 @@ def format_of(file: Path | UrlFile) -> FileFormat:
         OSError: it cannot be read.
     """
     named = FileFormat.named(file.name)
-    if named is FileFormat.PARQUET:  # its reader looks at the first bytes itself
+    if named is FileFormat.PARQUET and not is_compressed(file.name):  # its reader looks at the first bytes itself
         return named
     if hint := _how_to_convert(file.name):
         raise StreamError(f"{file} is of a kind that is not read", hint=hint)
     with SourceFile(file) as opened:
         named, first = named or FileFormat.named(opened.inner_name), opened.peek(_LOOKED_AT)[:_LOOKED_AT]
+        compressed = opened.compressed
     is_text = b"\0" not in first or utf_16_of(first) != ""
     signed = None if is_text else next((kind for magic, kind in _SIGNATURES.items() if first.startswith(magic)), None)
     found = signed or named or (_of_text(first) if is_text else None)
+    if compressed and found in (FileFormat.PARQUET, FileFormat.ARROW, FileFormat.ORC):
+        raise StreamError(f"{file} is compressed, which is read of texts alone", hint="unpack it, and give the file")
     if isinstance(found, FileFormat):
         return found
     raise StreamError(f"{file} is {found or 'of a kind that is not read'}", hint=what_is_read())

@@ -29,6 +29,7 @@ class SourceFile(io.BufferedReader):
 
     Attributes:
         inner_name: what the file is called that is read: in an archive it has a name of its own.
+        compressed: whether it is, or is in an archive.
 
     Raises:
         StreamError: it is at a URL and cannot be read, or it is an archive of many files.
@@ -42,7 +43,9 @@ class SourceFile(io.BufferedReader):
             self._stored.seek(0)
         self.inner_name = file.name
         try:
-            super().__init__(self._unpacked(file), _BUFFER)
+            unpacked = self._unpacked(file)
+            self.compressed = unpacked is not self._stored
+            super().__init__(unpacked, _BUFFER)
         except BaseException:
             self._stored.close()
             raise

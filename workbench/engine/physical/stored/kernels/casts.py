@@ -60,7 +60,7 @@ def _is_no_zero(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     return pc.not_equal(numbers, pa.scalar(0, numbers.type))
 
 
-def _written(number: float) -> Decimal:
+def _as_java_writes(number: float) -> Decimal:
     """A DOUBLE by the digits that Java 17 writes: of a whole one below 2^63 those of its bits, not the fewest."""
     if not 2.0**53 <= abs(number) < 2.0**63:
         return Decimal(repr(number))
@@ -86,7 +86,7 @@ def _double_as_decimal(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
         return from_64_bits(pa.array(found, mask=missing | (np.abs(found) >= min(most, 1 << 62))), call.type)
     exact: list[int | None] = found.tolist()
     for at in np.flatnonzero(unsure):
-        exact[at] = int(_written(float(known[at])).scaleb(scale, _WIDE).to_integral_value(ROUND_HALF_UP))
+        exact[at] = int(_as_java_writes(float(known[at])).scaleb(scale, _WIDE).to_integral_value(ROUND_HALF_UP))
     fitting = zip(exact, missing.tolist(), strict=True)
     return from_integers(
         (n if n is not None and not lost and abs(n) < most else None for n, lost in fitting), call.type

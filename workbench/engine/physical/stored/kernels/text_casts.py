@@ -41,9 +41,10 @@ _MOST_DIGITS = 38
 
 def _integer(text: str, type_: DataType) -> int | None:
     text = text.strip(_BLANKS)
-    if _INTEGER.fullmatch(text) is None or len(text) > 4_000:
+    digits = text.lstrip("+-0")
+    if _INTEGER.fullmatch(text) is None or len(digits) > _MOST_DIGITS:
         return None
-    number, most = int(text), 1 << (type_.bits - 1)
+    number, most = int(f"{'-' * text.startswith('-')}{digits or 0}"), 1 << (type_.bits - 1)
     return number if -most <= number < most else None
 
 
