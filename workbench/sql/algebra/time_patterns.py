@@ -224,7 +224,7 @@ class TimePattern:
         if at < len(text) or any(not 0 <= found.get(field, 0) <= most for field, most in _MOST.items()):
             return None
         fields = _FIRST | found
-        days = _days(fields["year"], fields["month"], fields["day"])
+        days = days_since_1970(fields["year"], fields["month"], fields["day"])
         if days is None:
             return None
         seconds = (fields["hour"] * 60 + fields["minute"]) * 60 + fields["second"]
@@ -293,8 +293,13 @@ class _Moment:
         return date.year + 400 * eras, date.month, date.day
 
 
-def _days(year: int, month: int, day: int) -> int | None:
-    """The days since 1970 of a date; ``None`` where there is no such date."""
+def days_since_1970(year: int, month: int, day: int) -> int | None:
+    """The days since 1970 of a date, of any year; ``None`` where there is no such date.
+
+    Example:
+        >>> days_since_1970(1970, 1, 2), days_since_1970(2023, 2, 29)
+        (1, None)
+    """
     eras, year = divmod(year - 1, 400)
     try:
         return dt.date(year + 1, month, day).toordinal() - _START + eras * _ERA

@@ -5,7 +5,6 @@ Where all texts are written plainly Arrow reads them. Where not, each different 
 
 from __future__ import annotations
 
-import calendar
 import re
 from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
@@ -17,6 +16,7 @@ import pyarrow.compute as pc
 from workbench.arrow.types import to_arrow
 from workbench.engine.physical.stored.kernels.times import formatted
 from workbench.sql.algebra.expressions import Call
+from workbench.sql.algebra.time_patterns import days_since_1970
 from workbench.sql.algebra.types import DataType, Kind
 
 _Read = Callable[[str, DataType], Any]
@@ -34,7 +34,6 @@ _DOUBLE = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _HEX = re.compile(r"[+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+")
 _DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _DATE = re.compile(r"([+-]?)([0-9]{4,7})(?:-([0-9]{1,2})(?:-([0-9]{1,2})(?:[ T].*)?)?)?", re.DOTALL)
-_DAYS_OF_CYCLE, _YEARS_OF_CYCLE, _FIRST_DAY = 146_097, 400, 719_163
 _EXACT = Context(prec=400)
 _MOST_DIGITS = 38
 
@@ -90,14 +89,8 @@ def _date(text: str, type_: DataType) -> int | None:
     if found is None:
         return None
     year = int(found[2]) * (-1 if found[1] == "-" else 1)
-    month, day = int(found[3] or 1), int(found[4] or 1)
-    cycles, of_cycle = divmod(year - 1, _YEARS_OF_CYCLE)
-    if not 1 <= month <= 12 or not 1 <= day <= calendar.monthrange(of_cycle + 1, month)[1]:
-        return None
-    before = sum(calendar.monthrange(of_cycle + 1, one)[1] for one in range(1, month))
-    years = of_cycle * 365 + of_cycle // 4 - of_cycle // 100 + of_cycle // 400
-    days = cycles * _DAYS_OF_CYCLE + years + before + day - _FIRST_DAY
-    return days if -(1 << 31) <= days < 1 << 31 else None
+    days = days_since_1970(year, int(found[3] or 1), int(found[4] or 1))
+    return days if days is not None and -(1 << 31) <= days < 1 << 31 else None
 
 
 _READERS: dict[Kind, tuple[_Read, str, pa.DataType | None]] = {
