@@ -11,7 +11,7 @@ import pytest
 
 from workbench.files.cache import CHECKSUMS, LocalCache
 from workbench.files.packs import bytes_of, check_cached, local_extent
-from workbench.files.shared import present, share_here, stored
+from workbench.files.shared import all_stored, present, share_here
 from workbench.files.writing import checksum_of
 
 LATE_SECONDS = "workbench.files.shared._SHARING.late_seconds"
@@ -66,7 +66,7 @@ def test_what_a_worker_writes_counts_and_is_stored_first(worker: Path) -> None:
         file = Path(local).with_name(f"{at}.arrow")
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(bytes(100))
-        stored(named(worker, f"state/{at}.arrow"))
+        all_stored([named(worker, f"state/{at}.arrow")])
     assert sum(file.stat().st_size for file in Path(local).parent.iterdir()) <= 1_000
     assert sorted(file.name for file in (worker / "state").iterdir()) == sorted(f"{at}.arrow" for at in range(12))
 

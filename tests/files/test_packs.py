@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -13,8 +15,12 @@ from workbench.engine.spark.in_process import InProcess
 from workbench.engine.storage.indexes.key_index import Key, KeyRanges, candidates, key_hashes
 from workbench.engine.storage.segments import Segment, check_segments, write_segments
 from workbench.errors import EngineError
+from workbench.files import store as stores
+from workbench.files.journal import Journal
 from workbench.files.mapped import MappedFiles
 from workbench.files.packs import PACKING, bytes_checksum, file_of, length_of
+from workbench.files.shared import share_folder, unshare_folder
+from workbench.files.store import FolderStore
 from workbench.limits import SESSION_LIMITS, Limits
 
 ROWS = 40
@@ -82,6 +88,68 @@ def test_a_damaged_part_is_told_from_the_others(state: Path) -> None:
     check_segments([first])
     with pytest.raises(EngineError, match="is damaged"):
         check_segments([second])
+
+
+class Gated(FolderStore):
+    """A store that takes files when it may, but for those of a folder that is broken."""
+
+    may, broken = threading.Event(), ""
+
+    def put(self, name: str, data: Any) -> None:
+        assert Gated.may.wait(10)
+        if self.folder.name == Gated.broken:
+            raise OSError("the store is full")
+        super().put(name, data)
+
+
+@pytest.fixture
+def gated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Path]]:
+    """The states of two sessions, each with a store of its name."""
+    monkeypatch.setattr(stores, "FolderStore", Gated)
+    monkeypatch.setattr(Gated, "may", threading.Event())
+    folders = {name: tmp_path / "here" / name for name in ("one", "other")}
+    for name, folder in folders.items():
+        folder.mkdir(parents=True)
+        share_folder(folder, f"file://{tmp_path}/{name}", Journal(FolderStore(tmp_path / name), folder))
+        SESSION_LIMITS.set(str(folder), Limits(bytes_per_part=0))
+        PACKING.begin(str(folder))
+    yield folders
+    for folder in folders.values():
+        PACKING.end(str(folder))
+        SESSION_LIMITS.forget(str(folder))
+        unshare_folder(folder)
+
+
+def test_work_goes_on_while_a_store_takes_files_and_a_seal_waits_for_it(gated: dict[str, Path], tmp_path: Path) -> None:
+    def written_file() -> Segment:
+        (segment,) = write_segments(pa.table({"k": range(ROWS)}), gated["one"] / "a", Limits(bytes_per_part=0))
+        return segment
+
+    files = [written_file().file for _ in range(3)]
+    assert not list((tmp_path / "one").rglob("*.arrow"))
+    Path(files[0]).unlink()  # merged with others at once
+    sealing = threading.Thread(target=PACKING.seal, args=(str(gated["one"]),))
+    sealing.start()
+    sealing.join(0.1)
+    assert sealing.is_alive()
+    Gated.may.set()
+    sealing.join(10)
+    assert {path.name for path in (tmp_path / "one").rglob("*.arrow")} == {Path(file).name for file in files}
+
+
+def test_a_store_that_takes_nothing_is_told_to_its_session_alone_until_it_drops_it(
+    gated: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Gated, "broken", "other")
+    Gated.may.set()
+    for folder in gated.values():
+        written(folder / "a")
+    PACKING.seal(str(gated["one"]))
+    for _ in range(2):
+        with pytest.raises(OSError, match="the store is full"):
+            PACKING.seal(str(gated["other"]))
+    PACKING.drop(str(gated["other"]))
+    PACKING.seal(str(gated["other"]))
 
 
 def test_indexes_of_parts_are_no_files(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:

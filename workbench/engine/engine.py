@@ -397,7 +397,7 @@ class Engine:
     def _replace_durably(self, state: EngineState) -> None:
         """Replace the state when its new files would survive a loss of power."""
         with translate_errors("write the rows to the disk"):
-            PACKING.seal()
+            PACKING.seal(str(self.folder))
             if self._durable:
                 force_to_disk(state.files_beyond(self.state))
         # What the same commit wrote before and needs no more, such as rows of a query whose function failed, or of a

@@ -13,10 +13,12 @@ from __future__ import annotations
 import os
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
@@ -24,7 +26,7 @@ from zlib import crc32
 import pyarrow as pa
 
 from workbench.files.cache import CHECKSUMS
-from workbench.files.shared import is_cached, local_path, present, present_part, stored
+from workbench.files.shared import is_cached, local_path, present, present_part, storing
 from workbench.files.writing import NewFile, checksum_of, make_folder
 from workbench.limits import SESSION_LIMITS
 
@@ -138,7 +140,6 @@ class _Pack:
                 for part in self.parts.values():
                     file.write(part)
                     file.write(bytes(_room(part) - part.size))
-            stored(self.path)
         except BaseException:
             path.unlink(missing_ok=True)  # on a full disk every byte counts
             raise
@@ -155,6 +156,8 @@ class Packs:
         self._lock = threading.RLock()
         self._collecting: list[str] = []
         self._filled: dict[str, _Pack] = {}
+        self._storing: dict[str, list[Future[None]]] = {}
+        """What a store was asked to take of files in a folder, and is not known to have."""
 
     @contextmanager
     def collecting(self) -> Iterator[None]:
@@ -174,12 +177,15 @@ class Packs:
         """Collect no more, as often as it was begun; what is not written is dropped."""
         with self._lock:
             self._collecting.remove(above)
-            self._filled = {folder: pack for folder, pack in self._filled.items() if self._collects(folder)}
+            for folder in [*self._filled, *self._storing]:
+                if not self._collects(folder):
+                    self.drop(folder)
 
     def drop(self, above: str) -> None:
-        """Forget what was collected and not written."""
+        """Forget what was collected and not written, and what a store has not taken yet."""
         with self._lock:
             self._filled.pop(above, None)
+            self._storing.pop(above, None)
 
     def add(self, folder: str, data: pa.Buffer) -> str | None:
         """Take the bytes of a small file of a folder; its path, or ``None`` where nothing is collected."""
@@ -191,18 +197,49 @@ class Packs:
                 self._filled[above] = _Pack(f"{above}/{PACKS}/{uuid.uuid4().hex}{_ENDING}")
             path = self._filled[above].add(data)
             if self._filled[above].bytes > SESSION_LIMITS.of(above).bytes_per_pack:
-                self.seal()
+                self._write()
             return path
 
-    def seal(self) -> None:
-        """Write what was collected: other processes read it next, or a commit names it.
+    def store(self, folder: str, files: Iterable[str]) -> None:
+        """Let the store of a folder, if it has one, take files that were written in it.
+
+        Where small files are collected, ``seal`` waits for the store, and work goes on until then.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the store did not take one, as far as that is known.
         """
+        above = os.path.dirname(folder)
         with self._lock:
-            for pack in self._filled.values():
+            collects, asked = self._collects(above), storing(files)
+            if collects and asked:
+                self._storing.setdefault(above, []).extend(asked)
+        for file in () if collects else asked:
+            file.result()
+
+    def seal(self, above: str = _ANY) -> None:
+        """Write what was collected, and wait for the store: other processes read it next, or a commit names it.
+
+        Args:
+            above: whose files are read or named; those of all sessions of this process unless given.
+
+        Raises:
+            OSError: it cannot be written, or the store did not take all of it.
+        """
+        self._write()
+        with self._lock:
+            asked = {folder: [*files] for folder, files in self._storing.items() if above in (_ANY, folder)}
+        for file in chain.from_iterable(asked.values()):
+            file.result()
+        with self._lock:
+            for folder, files in asked.items():
+                self._storing[folder] = [file for file in self._storing.get(folder, ()) if file not in files]
+
+    def _write(self) -> None:
+        """Write the packs, and let their stores take them."""
+        with self._lock:
+            for above, pack in self._filled.items():
                 pack.write()
+                self.store(f"{above}/{PACKS}", [pack.path])
             self._filled.clear()
 
     def fills(self, file: str) -> bool:

@@ -14,10 +14,11 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import BinaryIO
 
 from workbench.files.cache import LocalCache
 from workbench.files.journal import Journal
@@ -116,11 +117,16 @@ class SharedFolder:
         self._added(len(data))
         return local
 
-    def store_file(self, path: str) -> None:
-        """Store a file that this machine has just written, and goes on to have."""
-        data = Path(self.local(path)).read_bytes()
-        self.store.put(self.stored_name(path), data)
-        self._added(len(data))
+    def store_file(self, path: str) -> Future[None]:
+        """Begin to store a file that this machine has just written, and goes on to have."""
+        # Opened now: it may be removed here before it is read.
+        file = open(self.local(path), "rb")  # noqa: SIM115
+        self._added(os.fstat(file.fileno()).st_size)
+        return _storing(os.getpid()).submit(self._store, path, file)
+
+    def _store(self, path: str, file: BinaryIO) -> None:
+        with file:
+            self.store.put(self.stored_name(path), file.read())
 
     def _added(self, size: int) -> None:
         if self.cache is not None:
@@ -222,20 +228,30 @@ def present_part(path: str, first: int, size: int) -> tuple[str, int]:
     return (present(path), 0) if folder is None else folder.fetch_part(path, first, size)
 
 
-def stored(path: str) -> None:
-    """Store a file that this machine has just written; other machines read it next."""
-    if (folder := _folder_of(path)) is not None:
-        folder.store_file(path)
+def storing(paths: Iterable[str]) -> list[Future[None]]:
+    """Begin to store files that this machine has just written; no commit names one before it has ended.
+
+    Raises:
+        OSError: one is not there.
+    """
+    of_store = [(folder, path) for path in paths if (folder := _folder_of(path)) is not None]
+    return [folder.store_file(path) for folder, path in of_store]
 
 
 def all_stored(paths: Iterable[str]) -> None:
-    """Store files that this machine has just written, several at a time."""
-    of_store = [path for path in paths if _folder_of(path) is not None]
-    if len(of_store) == 1:
-        stored(of_store[0])
-    elif of_store:
-        with ThreadPoolExecutor(_AT_A_TIME, thread_name_prefix="argus-store") as pool:
-            list(pool.map(stored, of_store))
+    """Store files that this machine has just written; other machines read them next.
+
+    Raises:
+        OSError: the store does not take one.
+    """
+    for file in storing(paths):
+        file.result()
+
+
+@lru_cache
+def _storing(process: int) -> ThreadPoolExecutor:
+    """The threads that store files, of a process: one that is forked has none of them."""
+    return ThreadPoolExecutor(_AT_A_TIME, thread_name_prefix="argus-store")
 
 
 def journal_of(path: Path) -> tuple[Journal, str] | None:

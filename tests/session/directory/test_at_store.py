@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import threading
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 from typing import Any, ClassVar
 
 import pandas as pd
@@ -20,15 +25,16 @@ from workbench.catalog.database import CatalogError
 from workbench.engine.spark.in_process import InProcess
 from workbench.errors import EnvironmentProblem, SessionError, StreamError, WorkbenchError
 from workbench.files import store as stores
-from workbench.files.journal import REQUESTS
+from workbench.files.journal import COMMITS, REQUESTS
 from workbench.files.store import FolderStore, Stored
-from workbench.limits import LIMITS
+from workbench.limits import LIMITS, Limits
 
 CASES = {
     "groups": Case("SELECT g, COUNT(*) AS n, SUM(amount) AS s, MIN(k) AS lo FROM t GROUP BY g"),
     "join": Case("SELECT a.k, b.amount FROM t a JOIN t b ON a.k = b.k WHERE a.amount > 0"),
     "few": Case("SELECT k, amount FROM t WHERE amount > 10"),
 }
+SEED = int(os.environ["ARGUS_SEED"])
 ROWS = [{"id": at, "v": at % 3} for at in range(6)]
 
 
@@ -44,28 +50,54 @@ class Watched(FolderStore):
     answers_lost: ClassVar[frozenset[int]] = frozenset()
     not_listed: ClassVar[int] = 0
     """How many of the newest files no listing shows."""
+    slow: ClassVar[Random | None] = None
+    """Draws how long each file takes to be stored."""
+    lock: ClassVar[threading.Lock] = threading.Lock()
+    in_the_air: ClassVar[set[str]] = set()
+    """Files whose storing has begun, and has not ended."""
+    together: ClassVar[int] = 0
+    """The most of them at a time."""
 
     def _ask(self, kind: str, name: str) -> int:
-        Watched.requests.append((kind, name))
-        number = len(Watched.requests) - 1
+        with Watched.lock:
+            Watched.requests.append((kind, name))
+            number = len(Watched.requests) - 1
         if Watched.dies_at is not None and number >= Watched.dies_at:
             raise Gone
         return number
+
+    @contextmanager
+    def _storing(self, name: str) -> Iterator[None]:
+        """What a file takes; a commit names files, so none is stored at its time."""
+        with Watched.lock:
+            if name.startswith(COMMITS):
+                assert not Watched.in_the_air, f"{name} is stored before {Watched.in_the_air}"
+            Watched.in_the_air.add(name)
+            Watched.together = max(Watched.together, len(Watched.in_the_air))
+        try:
+            if Watched.slow is not None:
+                time.sleep(Watched.slow.random() / 50)
+            yield
+        finally:
+            with Watched.lock:
+                Watched.in_the_air.remove(name)
 
     def _answer(self, number: int) -> None:
         if number in Watched.answers_lost:
             raise OSError("timed out")
 
     def put(self, name: str, data: Any) -> None:
-        number = self._ask("PUT", name)
-        super().put(name, data)
-        self._answer(number)
+        with self._storing(name):
+            number = self._ask("PUT", name)
+            super().put(name, data)
+            self._answer(number)
 
     def put_first(self, name: str, data: Any) -> bool:
-        number = self._ask("PUT", name)
-        done = super().put_first(name, data)
-        self._answer(number)
-        return done
+        with self._storing(name):
+            number = self._ask("PUT", name)
+            done = super().put_first(name, data)
+            self._answer(number)
+            return done
 
     def get(self, name: str, first: int = 0, length: int | None = None) -> bytes:
         if not name.startswith(REQUESTS):  # a thread asks by the clock for what followers want
@@ -88,6 +120,7 @@ class Watched(FolderStore):
 def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Watched]]:
     monkeypatch.setattr(stores, "FolderStore", Watched)
     Watched.requests, Watched.dies_at, Watched.answers_lost, Watched.not_listed = [], None, frozenset(), 0
+    Watched.slow, Watched.together = None, 0
     yield Watched
     Watched.dies_at, Watched.answers_lost = None, frozenset()
 
@@ -143,7 +176,7 @@ def test_a_session_goes_on_from_its_store_alone(address: str) -> None:
 
 @pytest.mark.parametrize("not_listed", [1, 4])
 def test_a_listing_may_show_the_newest_files_late(address: str, not_listed: int) -> None:
-    at_once = LIMITS.__class__(milliseconds_until_collected=0)
+    at_once = Limits(milliseconds_until_collected=0)
     with Oracle(InProcess(), feeds(), path=address, limits=at_once) as oracle:
         oracle.register(CASES)
         oracle.run(2)
@@ -157,16 +190,16 @@ def test_a_listing_may_show_the_newest_files_late(address: str, not_listed: int)
         assert oracle.session.check().whole
 
 
-def play(address: str) -> dict[str, pd.DataFrame]:
+def play(address: str, limits: Limits = LIMITS) -> dict[str, pd.DataFrame]:
     """A session from its beginning to its end, also after it was lost on the way: its answers."""
     try:
-        session = Session(InProcess(), address)
+        session = Session(InProcess(), address, limits=limits)
     except SessionError:
         try:
-            session = opened(address, take_over=True)
+            session = opened(address, take_over=True, limits=limits)
         except (SessionError, CatalogError):  # it had not begun
             shutil.rmtree(address.removeprefix("file://"))
-            session = Session(InProcess(), address)
+            session = Session(InProcess(), address, limits=limits)
     try:
         if "t" not in session.streams:
             session.add_stream("t", stream(60, seed=5), history=30, batch=10)
@@ -211,6 +244,22 @@ def test_a_machine_that_is_lost_at_any_request_loses_nothing(tmp_path: Path) -> 
         assert answers.keys() == expected.keys(), dies_at
         for name, answer in answers.items():
             pd.testing.assert_frame_equal(answer, expected[name])
+
+
+@pytest.mark.parametrize("seed", range(SEED, SEED + (20 if LONG else 2)))
+def test_a_machine_that_is_lost_while_files_are_stored_together_loses_nothing(tmp_path: Path, seed: int) -> None:
+    limits, chance = Limits(bytes_per_part=0), Random(seed)  # each change is a file of its own
+    expected = play(f"file://{tmp_path}/whole", limits)
+    number, Watched.slow = len(Watched.requests), chance
+    for at, dies_at in enumerate(sorted(chance.sample(range(5, number), 6))):
+        address = f"file://{tmp_path}/{at}"
+        Watched.requests, Watched.dies_at, Watched.together = [], dies_at, 0
+        with pytest.raises(Gone):
+            play(address, limits)
+        Watched.dies_at = None
+        for name, answer in play(address, limits).items():
+            pd.testing.assert_frame_equal(answer, expected[name])
+        assert Watched.together > 1
 
 
 def test_an_answer_that_is_lost_at_any_request_changes_nothing(tmp_path: Path) -> None:
@@ -311,7 +360,7 @@ def test_what_nothing_names_is_removed_once(address: str, tmp_path: Path) -> Non
         expected = sorted_rows(session.query("groups").result())
     for name in ("state/packs/failed.arrow", "state/J1/failed.arrow", "snapshots/0000000001-failed"):
         FolderStore(folder).put(name, b"of an attempt that failed")
-    at_once = LIMITS.__class__(milliseconds_until_collected=0)
+    at_once = Limits(milliseconds_until_collected=0)
     with opened(address, limits=at_once) as session:
         named = {Path(file).relative_to(session.path).as_posix() for file in session.parts.store.last.engine.files}
         there = {each.name for each in FolderStore(folder).names()}

@@ -22,7 +22,7 @@ from workbench.engine.spark.in_process import InProcess
 from workbench.engine.state import EngineState
 from workbench.engine.storage.relation import Relation
 from workbench.engine.storage.segments import Segment
-from workbench.files.shared import stored
+from workbench.files.shared import all_stored
 from workbench.session.directory.directory import CATALOG
 
 STREAMS = 9
@@ -43,7 +43,7 @@ def new_segment(session: Session) -> Segment:
     path = session.path / "state" / "S1" / f"{next(NUMBERS)}.arrow"
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(b"x")
-    stored(str(path))
+    all_stored([str(path)])
     return Segment(str(path), ROWS, 0, 1)
 
 

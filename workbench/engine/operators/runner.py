@@ -362,7 +362,7 @@ class Runner:
             role: of the jobs among those of their trees; a later step of a role takes the place of an earlier one.
             inputs: of the jobs; those of their trees unless given.
         """
-        PACKING.seal()  # workers read the rows that wait for it
+        PACKING.seal(str(self._folder))  # workers read the rows that wait for it
         of_trees = (own for tree in jobs for own in self._inputs.get(tree, {}).values())
         text, token = inputs_of_job(of_trees if inputs is None else inputs)
         sent = {INPUT: text, DESCRIPTION: self._description(jobs, role)}

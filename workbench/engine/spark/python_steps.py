@@ -25,7 +25,7 @@ from workbench.engine.spark.arrow_tasks import ArrowBatches, prepare_worker
 from workbench.engine.spark.job_properties import STEPS, job_property
 from workbench.engine.spark.placement import placed_numbers
 from workbench.files.packs import PACKING
-from workbench.files.shared import present, stored
+from workbench.files.shared import all_stored, present
 from workbench.files.writing import replacing
 
 ANSWER = "answer string"
@@ -59,7 +59,7 @@ class StepFile:
         if not path.exists():
             with replacing(path) as file:
                 file.write(data)
-            stored(str(path))
+            all_stored([str(path)])
         return StepFile(str(path), digest)
 
     def load(self) -> Callable[[int], ArrowBatches]:

@@ -22,7 +22,7 @@ from workbench.engine.storage.layout import conform
 from workbench.errors import EngineError
 from workbench.files.mapped import MAPPED, remove_file
 from workbench.files.packs import PACKING, bytes_checksum, bytes_of, file_of
-from workbench.files.shared import all_stored, is_cached, local_path
+from workbench.files.shared import is_cached, local_path
 from workbench.files.writing import NewFile, make_folder, write_file
 from workbench.limits import LIMITS, Limits
 
@@ -136,7 +136,7 @@ class SegmentWriter:
             self._written.append(replace(segment, buckets=buckets, by=self._by))
         self._waiting = []
         try:
-            all_stored(files)
+            PACKING.store(self._folder, files)
         except BaseException:
             for path in files:
                 Path(local_path(path)).unlink(missing_ok=True)
