@@ -16,12 +16,14 @@ from workbench.network.nodes import NodeId, Source
 from workbench.network.projection import carried_columns
 from workbench.network.view_names import UNNAMED, ViewNames
 from workbench.optimizer.cardinality import Estimates
+from workbench.optimizer.network_cost import batch_cost
 from workbench.optimizer.observed import NOTHING, Observed
 from workbench.optimizer.statistics import Evaluate, StreamStatistics
 from workbench.options import Options
 from workbench.sharing.decisions import Explanation
 from workbench.sharing.draft import Draft
 from workbench.sharing.explain_decisions import explain_decisions
+from workbench.sharing.late_semijoins import with_late_semijoins
 from workbench.sharing.pipeline import drop_queries, register_query
 from workbench.sql.algebra.planning_cache import active_planning_cache
 from workbench.sql.constraints import StreamConstraints
@@ -108,12 +110,30 @@ class Planner:
             eager: whether a window at the top of the query becomes a node too, which keeps the answer as it
                 is now (PSoup-C); otherwise it is applied when the answer is read (PSoup-P).
         """
+        meaning = listing(query) if self.explains else ""
+        placed = self._with_semijoins_placed(network, name, query, eager)
         with self.catalog.transaction():
             draft = self._draft(network, name)
-            register_query(draft, name, query, QueryText(sql, dialect, listing(query) if self.explains else ""), eager)
+            if placed is not query:
+                draft.record.note("partners are looked for after the joins, which leave fewer rows")
+            register_query(draft, name, placed, QueryText(sql, dialect, meaning), eager)
             # After all of it: explained is what came out, which a pass may have changed after it was decided.
             explanation = explain_decisions(draft, name) if self.explains else Explanation(name, ())
         return Planned(draft.frozen(), explanation)
+
+    def _with_semijoins_placed(self, network: Network, name: str, query: LogicalQuery, eager: bool) -> LogicalQuery:
+        """The query, or the same with its semijoins above its joins: what costs less beside what the network has."""
+        late = with_late_semijoins(query)
+        if late == query:
+            return query
+
+        def cost(form: LogicalQuery) -> float:
+            with self.catalog.rehearsal():
+                draft = self._draft(network, name)
+                register_query(draft, name, form, QueryText("", "", ""), eager)
+                return batch_cost(self.estimates, draft.frozen())
+
+        return min(query, late, key=cost)
 
     def drop(self, network: Network, names: Iterable[str]) -> Network:
         """Take queries out, and with them exactly the nodes that no other query needs (T11.1.2).
