@@ -408,7 +408,7 @@ def test_dates_that_can_be_read_in_one_way_are_read(tmp_path: Path, texts: tuple
 
 
 def test_a_later_text_that_is_no_such_date_is_quarantined(tmp_path: Path) -> None:
-    log = added(tmp_path, "n,v\n" + "1,31.12.2025\n" * 9 + "2,2025-12-31\n")
+    log = added(tmp_path, "n,v\n" + "1,31.12.2025\n" * 9 + "2,12/31/2025\n")
     assert log.rows == 9
     assert "no date, as was guessed; --type v=string keeps it" in next(iter(log.quarantined)).reason
 

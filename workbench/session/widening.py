@@ -27,6 +27,7 @@ from workbench.session.transitions import Runtime
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DOUBLE, MAX_PRECISION, DataType, Kind, decimal
 from workbench.sql.logical import output_columns
+from workbench.streams.declared_times import split_form
 from workbench.streams.event_time import TIME_KINDS
 from workbench.streams.files.json_values import text_of
 from workbench.streams.guessing import guess
@@ -93,6 +94,11 @@ def widen_column(
     declared_types({column: new.declared})
     answer = WiderColumn(stream.name, display_name(stored), str(before), str(new.type))
     if new.type == before:
+        if split_form(new.declared)[1]:
+            hint = f"string has all: {widened_by(stream, display_name(stored), 'string')}; a query reads them then"
+            raise StreamError(
+                f"{stream.name}.{display_name(stored)} is {before}, and read in one form alone", hint=hint
+            )
         return state, answer
     wide = replace(stream, log=stream.log.with_widened([new]))
     check_column(state, stream, stored)

@@ -21,7 +21,10 @@ from workbench.sql.algebra.types import TIMESTAMP, DataType, Kind
 
 Cast = Callable[[pa.Array], pa.Array]
 
-_NULL_TEXT = r"^(?i:null|\\N)?$"
+NULL_MARKS = r"^\s*(?i:null|none|na|n/a|#n/a|-|\\N)?\s*$"
+"""What stands where there is no value, among numbers, dates, times, and true and false; in a text it is a text."""
+NAN_MARKS = r"^\s*(?i:nan)\s*$"
+"""NaN, which is no value either where a column is not of DOUBLE."""
 _SYNTAX = {
     Kind.BOOLEAN: r"^(?i:true|false|0|1)$",
     Kind.INTEGER: r"^[+-]?\d+$",
@@ -39,9 +42,9 @@ _YEARS = (datetime.datetime(1, 1, 1), datetime.datetime(9999, 12, 31, 23, 59, 59
 def convert(values: pa.Array, type_: DataType) -> tuple[pa.Array, Mask | None]:
     """Values as ``type_``, and a mask of those that cannot be (their places hold NULL), ``None`` when all fit.
 
-    NULL always fits. Timestamps lose their zone (they become UTC), and they, times of a day and durations what is finer
-    than a microsecond. Nothing else is rounded, except binary floats to a decimal's scale. Dates and timestamps lie in
-    the years 1 to 9999, as in SQL.
+    NULL always fits, and what stands for it among numbers and times (``NULL_MARKS``). Timestamps lose their zone (they
+    become UTC), and they, times of a day and durations what is finer than a microsecond. Nothing else is rounded,
+    except binary floats to a decimal's scale. Dates and timestamps lie in the years 1 to 9999, as in SQL.
 
     Example:
         >>> from workbench.sql.algebra.types import INTEGER
@@ -191,8 +194,7 @@ def _parse(text: pa.Array, type_: DataType) -> tuple[pa.Array, Mask | None]:
     """Text as ``type_``. The syntax is checked first: Arrow's own casts take 0x1F, and wrap decimals of 39 digits."""
     if type_.kind is Kind.INTERVAL:
         raise pa.ArrowNotImplementedError("a text may say an interval in many ways")
-    text = pc.utf8_trim_whitespace(text)
-    text = pc.if_else(pc.match_substring_regex(text, _NULL_TEXT), pa.scalar(None, pa.string()), text)
+    text = pc.utf8_trim_whitespace(without_marks(text, type_))
     well_formed = _well_formed(text, type_)
     if type_.kind is Kind.TIMESTAMP and not pc.all(well_formed).as_py():
         for pattern, plain in _APART.items():
@@ -208,6 +210,18 @@ def _parse(text: pa.Array, type_: DataType) -> tuple[pa.Array, Mask | None]:
         overflow = pc.and_(pc.is_inf(fitting), pc.match_substring_regex(text, r"\d"))
         mask = mask | pc.fill_null(overflow, False).to_numpy(zero_copy_only=False)
     return fitting, mask if mask.any() else None
+
+
+def without_marks(text: pa.Array, type_: DataType) -> pa.Array:
+    """Texts of numbers, times, or true and false, NULL where one stands for no value.
+
+    Example:
+        >>> from workbench.sql.algebra.types import INTEGER
+        >>> without_marks(pa.array(["7", "n/a", "-", "NaN", "-1"]), INTEGER).to_pylist()
+        ['7', None, None, None, '-1']
+    """
+    marks = NULL_MARKS if type_.kind is Kind.DOUBLE else f"{NULL_MARKS}|{NAN_MARKS}"
+    return pc.if_else(pc.match_substring_regex(text, marks), pa.scalar(None, pa.string()), text)
 
 
 def _well_formed(text: pa.Array, type_: DataType) -> pa.Array:

@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 
 from workbench.arrow.types import Mask
 from workbench.errors import StreamError
-from workbench.sql.algebra.types import TIMESTAMP, DataType, Kind
-from workbench.streams.convert import convert
+from workbench.sql.algebra.types import BOOLEAN, TIMESTAMP, DataType, Kind
+from workbench.streams.convert import convert, without_marks
 
 _PLACES = {"s": 6, "ms": 3, "us": 0, "ns": -3}
 """By how many places the point of a number is moved, so that it counts microseconds."""
@@ -59,6 +59,10 @@ _OF_PROGRAMS = (
 """How logs, mails and servers write times."""
 _DOUBTFUL = re.compile(r"(?<!y)yy(?!y)|yyyy\.M\.d")
 """Says no century, or may be the number of a version: it is not read before it is declared."""
+_ISO = {
+    Kind.DATE: r"^\d{4}-\d\d-\d\d$",
+    Kind.TIMESTAMP: r"^\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?$",
+}
 FOUND_OUT = "?"
 """Stands before a unit that was found out, of which only times between 1990 and 2100 are taken."""
 
@@ -188,13 +192,19 @@ def read_marks(values: pa.Array, form: str) -> tuple[pa.Array, Mask | None]:
     """
     text = pc.utf8_lower(pc.utf8_trim_whitespace(values))
     place = pc.index_in(text, pa.array(form.lower().split("/")))
-    there = pc.fill_null(pc.not_equal(text, ""), False)
+    there = pc.is_valid(without_marks(text, BOOLEAN))
     misfit = np.asarray(pc.and_(place.is_null(), there).to_numpy(zero_copy_only=False))
     return pc.equal(place, 0), misfit if misfit.any() else None
 
 
-def read_times(values: pa.Array, type_: DataType, form: str) -> tuple[pa.Array, Mask | None]:
+def read_times(values: pa.Array, type_: DataType, form: str, also_iso: bool = False) -> tuple[pa.Array, Mask | None]:
     """Texts as dates or times, and a mask of those that are none (``None``: all are).
+
+    Args:
+        values: the texts.
+        type_: DATE or TIMESTAMP.
+        form: how they are written.
+        also_iso: whether what is written as SQL writes it, ``2026-01-31``, is read too: no pattern means another day.
 
     Example:
         >>> from workbench.sql.algebra.types import DATE
@@ -205,6 +215,9 @@ def read_times(values: pa.Array, type_: DataType, form: str) -> tuple[pa.Array, 
     text = pc.utf8_trim_whitespace(values)
     unit = form.removeprefix(FOUND_OUT)
     times = _of_unit(text, unit, form != unit) if unit in _PLACES else _of_pattern(text, form)
+    if also_iso and "Z" not in form:  # what has no offset may be in another zone than what has one
+        is_iso = pc.match_substring_regex(text, _ISO[type_.kind])
+        times = pc.coalesce(times, pc.if_else(is_iso, text, pa.scalar(None, pa.string())))
     if type_.kind is Kind.DATE and pa.types.is_string(times.type):
         times = pc.utf8_slice_codeunits(times, 0, 10)
     fitting, misfit = convert(times, type_)

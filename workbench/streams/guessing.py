@@ -28,7 +28,7 @@ from workbench.sql.algebra.types import (
     Kind,
     decimal,
 )
-from workbench.streams.convert import convert
+from workbench.streams.convert import NAN_MARKS, NULL_MARKS, convert, without_marks
 from workbench.streams.declared_times import (
     FOUND_OUT,
     declaration,
@@ -59,10 +59,6 @@ FIRST_VALUES = 3
 _LONGEST_SHOWN = 24
 _NUMBERS = frozenset({Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE})
 _TIMES = frozenset({Kind.DATE, Kind.TIMESTAMP})
-_NOT_THERE = r"^\s*(?i:null|none|na|n/a|#n/a|-|\\N)?\s*$"
-"""What stands where there is no value, among numbers, dates, times, and true and false; in a text it is a text."""
-_NOTHING = r"^\s*(?i:null|\\N)?\s*$"
-_NAN = r"^\s*(?i:nan)\s*$"
 _ZEROS = r"^\s*[+-]?0\d[\d.,]*\s*$"
 _PHONE = r"^\s*\+\d{7,}\s*$"
 _BARE_EXPONENT = r"^\s*[+-]?\d+[eE]\d+\s*$"
@@ -170,7 +166,7 @@ def guess(name: str, values: pa.Array, point: str | None = None) -> Guess:
     if why := _code(text):
         return Guess(name, STRING, why, first)
     type_, misfits = _plain_type(text, _candidates(text) if point != "," else (BOOLEAN, DATE, TIMESTAMP))
-    there = text.filter(pc.invert(pc.match_substring_regex(text, _NAN)))
+    there = text.filter(pc.invert(pc.match_substring_regex(text, NAN_MARKS)))
     amounts, others = there.filter(are_amounts(there)), there.filter(pc.invert(are_amounts(there)))
     most = len(amounts) and len(others) <= _few(text) and not _any(others, f"{_CODE}|{EXPONENT}")
     if (len(others) < misfits or type_ is STRING) and most and (form := form_of(amounts, point)):
@@ -331,11 +327,11 @@ def read(values: pa.Array, guess: Guess) -> tuple[pa.Array, Mask | None]:
         return fitting, None
     if kind is Kind.STRING:
         return convert(values, guess.type)
-    text = pc.if_else(pc.match_substring_regex(values, _NOT_THERE), pa.scalar(None, pa.string()), values)
-    if kind is not Kind.DOUBLE or guess.form != PLAIN:
-        text = pc.if_else(pc.match_substring_regex(text, _NAN), pa.scalar(None, pa.string()), text)
+    text = without_marks(values, guess.type)
+    if kind is Kind.DOUBLE and guess.form != PLAIN:
+        text = pc.if_else(pc.match_substring_regex(text, NAN_MARKS), pa.scalar(None, pa.string()), text)
     if kind in _TIMES and guess.form != PLAIN:
-        return read_times(text, guess.type, guess.form)
+        return read_times(text, guess.type, guess.form, also_iso=True)
     text, misfit = to_plain(text, guess.form)
     other = _other_values(text, kind)
     text = pc.if_else(pa.array(other), pa.scalar(None, pa.string()), text) if other.any() else text
@@ -362,10 +358,10 @@ def _read_plain(values: pa.Array, kind: Kind) -> pa.Array | None:
 def _declared(values: pa.Array, guess: Guess) -> tuple[pa.Array, Mask | None]:
     if guess.type.kind is Kind.BOOLEAN:
         return read_marks(values, guess.form)
+    text = without_marks(values, guess.type)
     if guess.type.kind not in _NUMBERS:
-        return read_times(values, guess.type, guess.form)
-    empty = pc.match_substring_regex(values, _NOTHING)
-    text, misfit = to_plain(pc.if_else(empty, pa.scalar(None, pa.string()), values), guess.form)
+        return read_times(text, guess.type, guess.form)
+    text, misfit = to_plain(text, guess.form)
     fitting, misread = convert(text, guess.type)
     masks = [mask for mask in (misfit, misread) if mask is not None]
     return fitting, np.logical_or.reduce(masks) if masks else None
@@ -408,12 +404,12 @@ def _other_values(text: pa.Array, kind: Kind) -> Mask:
 
 def _there(values: pa.Array) -> pa.Array:
     """The texts that say something."""
-    return values.filter(pc.invert(pc.fill_null(pc.match_substring_regex(values, _NOT_THERE), True)))
+    return values.filter(pc.invert(pc.fill_null(pc.match_substring_regex(values, NULL_MARKS), True)))
 
 
 def _said_marks(values: pa.Array, type_: DataType) -> str:
     """What stands for NULL besides nothing, in words."""
-    pattern = _NOT_THERE if type_.kind is Kind.DOUBLE else f"{_NOT_THERE}|{_NAN}"
+    pattern = NULL_MARKS if type_.kind is Kind.DOUBLE else f"{NULL_MARKS}|{NAN_MARKS}"
     marks = values.filter(pc.fill_null(pc.match_substring_regex(values, pattern), False))
     found = ", ".join(sorted({mark.strip() for mark in pc.unique(marks).to_pylist()} - {""}))
     return f"; {found} is NULL" if found else ""

@@ -23,7 +23,7 @@ def answer_source(store: StateStore, handles: QueryHandles, name: str) -> Answer
     """
     record = store.state.query(name)
     if record.results == OFF or (record.windows and record.results != EAGER):
-        hint = 'register it with results="eager", which keeps what every batch changed'
+        hint = f'%%argus {name} --results eager, in Python results="eager", keeps what every batch changed'
         raise QueryError(f"the changes of {name} are not kept for a sink", hint=hint)
     handle = handles.of(record)
 

@@ -34,7 +34,7 @@ from workbench.sql.algebra.types import (
     decimal,
 )
 from workbench.sql.functions.aggregate_rules import ALGEBRAIC, DESCENDING
-from workbench.sql.functions.calls import call, cast
+from workbench.sql.functions.calls import NUMBER_OF_TEXT, call, cast
 from workbench.sql.functions.declaration import Arguments, TypeRule, function
 
 Keep = Callable[[AggregateCall], None]
@@ -197,7 +197,7 @@ def _sum_type(type_: DataType) -> DataType:
 
 def _number_hint(type_: DataType) -> str:
     counts = "COUNT, MIN and MAX take values of any type"
-    return f"CAST(… AS DOUBLE) makes a number of a text; {counts}" if type_ == STRING else counts
+    return f"{NUMBER_OF_TEXT}; {counts}" if type_ == STRING else counts
 
 
 def _algebraic(name: str, arguments: Arguments, distinct: bool, keep: Keep) -> Expression:

@@ -25,6 +25,12 @@ WITHIN = "within"
 _OFFSET_IN_TEXT = r"[T ][0-9][0-9:.]*\s*[^0-9:.\s]"
 """The pattern of a text of a time in which something stands behind the clock."""
 
+NUMBER_OF_TEXT = (
+    "CAST(… AS DOUBLE) makes a number of a text as 1.5; a column of texts as 4,5% or $1,200 is read as numbers where "
+    "its stream is added with --type COLUMN=double"
+)
+"""A hint where a text stands for a number."""
+
 
 def call(name: str, *arguments: Expression) -> Expression:
     """The typed expression for a function applied to arguments, folded when that is exact.

@@ -14,7 +14,7 @@ from workbench.sql.algebra.constant_texts import double_of_text, typed_text, wit
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.hints import literal_hint
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, DataType, Kind, decimal, of_any_bits
-from workbench.sql.functions.calls import call
+from workbench.sql.functions.calls import NUMBER_OF_TEXT, call
 from workbench.sql.functions.declaration import EVERYWHERE, Arguments, Render, TypeRule, function, let, variable_sql
 from workbench.sql.functions.numeric_casts import rounded_double
 from workbench.sql.functions.numeric_quotients import numeric_quotient_sql
@@ -25,7 +25,6 @@ from workbench.sql.functions.variances import variance
 _MOST_DIGITS = 15
 """Digits behind the point to which a DOUBLE is rounded."""
 
-_TO_NUMBER = "CAST(… AS DOUBLE) makes a number of a text"
 _NEGATED_EXACTLY = 34
 """Digits of Java's DECIMAL128, in which Spark negates."""
 
@@ -44,7 +43,7 @@ def _arithmetic(operator: str) -> TypeRule:
             return _date_arithmetic(operator, right, left)
         for side, other in ((left, right), (right, left)):
             if not side.type.numeric:
-                hint = _TO_NUMBER if side.type == STRING else "compute with its parts"
+                hint = NUMBER_OF_TEXT if side.type == STRING else "compute with its parts"
                 hint += "; || joins texts" if operator == "+" else ""
                 if side.type.temporal and isinstance(other, Constant) and isinstance(other.value, str):
                     hint = literal_hint(other.value, side.type) or hint
@@ -81,7 +80,7 @@ def _numeric(result: Callable[[Expression, Arguments], DataType]) -> TypeRule:
         first = _number_of_null(arguments[0])
         first = typed_text(first, [DOUBLE]) or first
         if not first.type.numeric:
-            hint = _TO_NUMBER if first.type == STRING else None
+            hint = NUMBER_OF_TEXT if first.type == STRING else None
             raise TypeClash(f"a number is needed, not {first.type}", first, hint)
         return (first, *arguments[1:]), result(first, arguments[1:])
 

@@ -227,7 +227,7 @@ def _after_block(fields: Sequence[list[str]], usual: int) -> int:
     place = in_block.index(False) if False in in_block else 0
     block = fields[:place]
     is_block = (len(block) > 1 or any(_is_padded(one, 2) for one in block)) and len(block) <= _MOST_TITLES
-    if not is_block or not (_names_columns(fields[place], usual) or _names_years(fields[place])):
+    if not is_block or not (_names_columns(fields[place], usual, fields[place + 1 :]) or _names_years(fields[place])):
         return 0
     only_padded = all(map(_is_padded, block)) and any(one[0].strip() for one in block)
     return place if only_padded or _has_numbers(fields[place + 1 :]) else 0
@@ -250,8 +250,12 @@ def _is_padded(values: Sequence[str], most: int = 1) -> bool:
     return len(values) > 2 * most - 2 and len(values) > 1 and not any(map(str.strip, values[most:]))
 
 
-def _names_columns(values: Sequence[str], usual: int) -> bool:
-    return len(values) == usual and not any(_NUMBER.match(value) or not value.strip() for value in values[1:])
+def _names_columns(values: Sequence[str], usual: int, rows: Sequence[list[str]] = ()) -> bool:
+    """Whether a record is names; a column may have none where no row has a value for it, as at the end of ``a;b;``."""
+    if len(values) != usual or any(map(_NUMBER.match, values[1:])):
+        return False
+    unnamed = [place for place, value in enumerate(values) if place and not value.strip()]
+    return all(rows and not any("".join(row[place : place + 1]).strip() for row in rows) for place in unnamed)
 
 
 def _is_index(fields: Sequence[list[str]], place: int, usual: int) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
@@ -21,6 +21,7 @@ from workbench.streams.files.json_values import (
     WrittenFloat,
     field_of,
     is_as_text,
+    is_null_mark,
     text_of,
     time_field,
     with_schema_part,
@@ -28,6 +29,7 @@ from workbench.streams.files.json_values import (
 from workbench.streams.files.undeclared import with_guesses
 from workbench.streams.guessing import Guess, dates_of, guess, read
 
+_NUMBERS = (int, float, WrittenFloat, Decimal)
 _MISFITS = (pa.ArrowException, TypeError, ValueError, OverflowError)
 """Errors that a value of another type than its column's raises."""
 
@@ -214,6 +216,8 @@ def _text_or_none(value: object) -> str | None:
 
 def _type_of(values: Sequence[object]) -> pa.DataType:
     """The type of a column; where values are of several, that of most, and the others are quarantined."""
+    if any(type(value) in _NUMBERS for value in values):  # texts that say that there is no number hide none
+        values = [value for value in values if not is_null_mark(value)]
     if (exact := _exact(values)) is not None:
         return exact
     try:
@@ -285,3 +289,18 @@ def widest_field(field: pa.Field) -> pa.Field:
     """
     known = _known_field(field)
     return known.with_type(widest_type(known.type))
+
+
+def suggested_times(records: Sequence[JsonRecord], schema: pa.Schema) -> Iterator[str]:
+    """What declares the columns of texts that are dates or times, as databases have them that have no such types.
+
+    Example:
+        >>> [*suggested_times([{"id": 1, "day": "2026-01-31"}], pa.schema([("id", pa.int64()), ("day", pa.string())]))]
+        ['day: texts, of dates: --type day=date reads them']
+    """
+    for column in schema:
+        if column.type == pa.string() and not is_as_text(column):
+            found = guess(column.name, _texts([record.get(column.name) for record in records]))
+            if found.type in (DATE, TIMESTAMP):
+                what = declaration(column.name, f"{found.type} {found.form}".strip())
+                yield f"{column.name}: texts, of {'dates' if found.type == DATE else 'times'}: {what} reads them"

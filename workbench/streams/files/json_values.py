@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
@@ -23,6 +24,7 @@ from workbench.arrow.types import to_arrow, to_data_type
 from workbench.errors import with_article
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind
+from workbench.streams.convert import NAN_MARKS, NULL_MARKS
 from workbench.streams.files.connect_schema import SCHEMA_PART, ConnectType, connect_types
 from workbench.streams.files.envelopes import ENVELOPES, MEMBERS, are_envelopes, debezium_schema
 from workbench.streams.guessing import Guess, read
@@ -264,6 +266,8 @@ def column_of(values: Sequence[object], field: pa.Field) -> pa.Array:
 def _prepared(values: Sequence[Any], field: pa.Field) -> Sequence[Any]:
     """Values as Arrow takes them for a field: texts, floats for decimals that are such, and decimals for numbers."""
     is_, type_ = pa.types, field.type
+    if (is_.is_integer(type_) or is_.is_floating(type_)) and any(type(value) is str for value in values):
+        values = [_without_mark(value, type_) if type(value) is str else value for value in values]
     if is_as_text(field):
         with_fraction = field.metadata[b"as"] == b"decimal"
         return [f"{v}.0" if with_fraction and _is_short_number(v) else text_of(v) for v in values]
@@ -282,6 +286,26 @@ def _prepared(values: Sequence[Any], field: pa.Field) -> Sequence[Any]:
     return values
 
 
+def is_null_mark(value: object) -> bool:
+    """Whether a value is a text that stands where there is no number.
+
+    Example:
+        >>> [is_null_mark(value) for value in ("N/A", "NaN", "-", "x", None, 0)]
+        [True, True, True, False, False, False]
+    """
+    return isinstance(value, str) and _NO_NUMBER.fullmatch(value) is not None
+
+
+_NO_NUMBER = re.compile(f"{NULL_MARKS}|{NAN_MARKS}")
+
+
+def _without_mark(value: str, type_: pa.DataType) -> object:
+    """Nothing, or NaN of a DOUBLE, in the place of a text that says so; another text stays, and does not fit."""
+    if not is_null_mark(value):
+        return value
+    return float("nan") if pa.types.is_floating(type_) and re.match(NAN_MARKS, value) else None
+
+
 def _is_short_number(value: object) -> bool:
     return type(value) is int and abs(value) < _WHOLE_DIGITS
 
@@ -291,7 +315,7 @@ _PLAIN_NUMBERS = (int, float, WrittenFloat)
 
 def _needs_more(field: pa.Field) -> bool:
     is_, type_ = pa.types, field.type
-    return is_.is_floating(type_) or is_.is_decimal(type_) or is_.is_nested(type_) or bool(field.metadata)
+    return is_.is_primitive(type_) or is_.is_nested(type_) or bool(field.metadata)
 
 
 def _prepared_structs(values: Sequence[Any], type_: pa.StructType) -> Sequence[Any]:

@@ -30,7 +30,7 @@ from workbench.sql.windows.stream_time import short_duration
 from workbench.streams.corrections.declared import Changes, Corrections
 from workbench.streams.files.envelopes import MEMBERS
 from workbench.streams.files.json_records import rows_of, within_depth
-from workbench.streams.files.json_schema import schema_of
+from workbench.streams.files.json_schema import schema_of, suggested_times
 from workbench.streams.files.json_values import JsonRecord
 from workbench.streams.live.late_commits import QueryPosition, ReadRows
 from workbench.streams.live.reader import Fetched, NothingYet, OffsetMark, Offsets, TypedReader
@@ -102,6 +102,7 @@ class QueryReader(TypedReader):
         self._query = query
         self._parts: Iterator[tuple[list[str], list[DriverRow]]] = iter(())
         self._part = 0
+        notes: tuple[str, ...] = ()
         if schema is None:
             names, rows = self._first()
             if not rows:
@@ -111,13 +112,15 @@ class QueryReader(TypedReader):
                     hint = nearest(column, names) or f"it has {', '.join(names[:8])}"
                     raise StreamError(f"the polled query has no column {column}", hint=hint)
             records = [dict(zip(names, row, strict=True)) for row in rows if not isinstance(row, Exception)]
-            schema = schema_of([record for record in records if not isinstance(within_depth(record), str)])
+            records = [record for record in records if not isinstance(within_depth(record), str)]
+            schema = schema_of(records)
+            notes = tuple(suggested_times(records, schema))
             for column in query.by:
                 if not _can_grow(by := schema.field(column).type):
                     hint = "poll by a column of whole numbers, texts or times, each larger than those before"
                     raise StreamError(f"a query cannot be polled by {column}, which is {by}", hint=hint)
         how = f"polled by {', '.join(query.by)}" if query.by else f"compared every {query.every:g} s"
-        super().__init__(schema, hide_secrets(f"{query.sql} ({how})"))
+        super().__init__(schema, hide_secrets(f"{query.sql} ({how})"), notes=notes)
 
     def corrections(self, key: Sequence[str]) -> Corrections | None:
         """Upserts, where all rows are compared.
