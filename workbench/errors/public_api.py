@@ -42,17 +42,22 @@ _CONNECT = "pyspark.sql.connect."
 _NAMES = {"name", "stream"}
 """Parameters that name something of a session."""
 _NEEDED = {
+    "columns": "give a dictionary of names and SQL types: {'fee': 'double', 'day': 'date'}",
     "spark": "it is a session of Spark; a folder is given by its name, Session(path='fraud')",
     "dialect": "it is a name, as 'duckdb'; the text has its values in itself: f\"SELECT … WHERE amount > {least}\"",
 }
 """Of parameters by which something else is often given, what they are."""
 _OF_OTHERS = {
-    "tables": "streams", "execute": "ask", "sql": "ask", "read_sql": "ask", "stop": "close", "delete": "drop",
+    "tables": "streams", "drop_query": "drop", "remove": "drop", "unregister": "drop", "add_query": "register",
+    "add_source": "add_stream", "read_csv": "add_table", "read_parquet": "add_table", "query_sql": "ask",
+    "execute": "ask", "sql": "ask", "read_sql": "ask", "stop": "close", "delete": "drop",
     **dict.fromkeys(("plot", "groupby", "describe", "iloc", "loc", "sort", "sort_values", "merge", "shape"), "result"),
     **dict.fromkeys(("to_csv", "to_parquet"), "save"),
     **dict.fromkeys(("to_pandas", "to_df", "topandas", "df", "collect", "fetchall", "results", "rows"), "result"),
 }  # fmt: skip
 """What other libraries call a method or property."""
+_IN_CELLS = {"snapshot", "dashboard", "notify", "doctor"}
+"""Commands of cells that are no methods."""
 _PUBLIC: list[type] = []
 """The classes of the public interface."""
 _MOST_BYTES = 255
@@ -122,6 +127,14 @@ def _elsewhere(kind: type, name: str) -> str | None:
     return None
 
 
+def _of_session(self: object, name: str) -> str | None:
+    """A hint for a method of the session that is called with the name of a query."""
+    session = next((other for other in _PUBLIC if other.__name__ == "Session"), None)
+    if session is None or not hasattr(type(self), "result") or not hasattr(session, name):
+        return None
+    return f"the session has it: session.{name}({getattr(self, 'name', 'name')!r})"
+
+
 def _unknown(self: object, name: str) -> NoReturn:
     """Raise for a method or property that there is not, with the one nearest to it."""
     if name.startswith("_"):
@@ -132,7 +145,9 @@ def _unknown(self: object, name: str) -> NoReturn:
     meant = _OF_OTHERS.get(name.lower())
     hint = f"did you mean {meant}?" if meant in known else None
     longer = (f"did you mean {other}?" for other in known if name.startswith(f"{other}_"))
-    hint = hint or _of_answer(self, name) or _elsewhere(kind, name) or next(longer, None)
+    in_cells = f"%argus {name} in a cell does that" if name in _IN_CELLS else None
+    hint = hint or _of_answer(self, name) or _elsewhere(kind, name) or _of_session(self, name) or next(longer, None)
+    hint = hint or in_cells
     hint = hint or nearest(name, known) or next(begun, None) or f"help({kind.__name__.lower()}) lists what it has"
     raise UnknownAttributeError(f"a {kind.__name__} has no {name}", hint=hint)
 
@@ -175,7 +190,11 @@ def _wrong_arguments(
 ) -> ArgumentsError:
     """The error for arguments that a function does not take, in Python's words, with those that it takes."""
     taken = (p.replace(annotation=p.empty) for p in signature.parameters.values() if p.name not in ("self", "cls"))
-    hint = f"it is {function.__name__}({', '.join(map(str, taken))})"
+    known = [name for name in signature.parameters if name not in ("self", "cls")]
+    unknown = next((name for name in kwargs if name not in known), "")
+    begun = (f"did you mean {name}?" for name in known if unknown and name.startswith(unknown))
+    meant = next(begun, None) or (nearest(unknown, known) if unknown else None)
+    hint = f"{meant or ''} it is {function.__name__}({', '.join(map(str, taken))})".lstrip()
     try:
         function(*args, **kwargs)
     except ArgumentsError as error:  # the function is a method that another one was made of
@@ -254,6 +273,8 @@ def check_argument(parameter: str, value: object, annotation: object = object) -
     """
     if not _is_instance(value, annotation):
         needed = _NEEDED.get(parameter, f"give {_in_words(annotation)}")
+        if isinstance(value, str) and "a list" in needed:
+            needed = f"give a list: [{value!r}]"
         if "a dictionary" in needed and hasattr(value, "to_dict"):
             needed = "give a dictionary: to_dict() makes one"
         raise InputError(f"{parameter} is {shown(value)}", hint=needed)

@@ -27,6 +27,17 @@ _FEW_OPTIONS = 25
 """Options that are listed where one is not known."""
 _LINKING = ("to", "into", "in", "from", "on", "of", "as", "by", "with", "and", "when", "if", "the", "named")
 """Words that link the arguments of a command in a sentence, and have no place in its line."""
+_OF_OTHERS = ("cascade", "restrict", "force", "all", "query", "stream", "table", "if", "exists", "now", "please")
+"""Words behind a name that are no second one, as ``DROP name CASCADE`` of SQL has them."""
+_SYNONYMS = {
+    "delimiter": "sep", "separator": "sep", "delim": "sep", "dtype": "type", "types": "type", "columns": "type",
+    "format": "type", "timestamp": "time", "event-time": "time", "index": "key", "id": "key", "primary-key": "key",
+    "overwrite": "replace", "force": "replace", "mode": "changes", "charset": "encoding", "rows": "batch",
+    "size": "batch", "header": "no-header", "null": "nan", "na": "nan", "head": "limit", "top": "limit",
+    "n": "limit", "plot": "chart", "kind": "chart", "from": "since", "after": "since", "delta": "changes", "as": "name",
+    "remove": "stop", "off": "stop", "end": "stop", "verbose": "all", "width": "grid", "rate": "speed",
+}  # fmt: skip
+"""What options are called elsewhere."""
 _TAKEN = {"new_variable": ("the name of a variable", "answer"), "row_count": ("a number of rows", "20")}
 """What values are that a function reads, by its name, and one of them; others are whole numbers."""
 _OPENING = r"^(where\s+|(when|if)\s+(?=[\w`\"]))"
@@ -151,6 +162,8 @@ class Command:
         """What may be meant by a line with an unknown word; empty where nothing is known."""
         at = words.index(unknown)
         after, before = words[at + 1 : at + 2], words[at - 1] if at else ""
+        if unknown == "--replace" and self.name.startswith("%"):
+            return "a cell with the name of a query takes its place: leave --replace out"
         if unknown.startswith("-"):
             is_alone = bool(after) and after[0].isdecimal() and self._reads([*words[:at], *words[at + 1 :]])
             return f"{self._line([*words[:at], *words[at + 1 :]])}, without {unknown}" if is_alone else ""
@@ -160,7 +173,7 @@ class Command:
         placed = [each for each in self.arguments if not each.is_option]
         if before and (words[max(0, at - 2)].startswith("--") or any(each.completes == "path" for each in placed)):
             return f'if "{before} {unknown}" is one value, it stands in quotes'
-        if len(placed) == 1 and placed[0].completes:
+        if len(placed) == 1 and placed[0].completes and unknown.lower() not in _OF_OTHERS:
             each = f"{self._line([before])}, then {self._line([unknown])}"
             return f'one at a time: {each}; "{before} {unknown}" in quotes is one name'
         return self._line(words[:at]) if self._reads(words[:at]) and not words[at + 1 :] else ""
@@ -249,7 +262,8 @@ class Parser(argparse.ArgumentParser):
         options = {flag.lstrip("-"): flag for flag in self._option_string_actions}
         near = nearest(word.lstrip("-"), options, shown=options.__getitem__) if word.startswith("-") else None
         begun = (f"did you mean {flag}?" for name, flag in options.items() if len(name) > 1 and word.startswith(flag))
-        near = near or next(begun, None)
+        named = _SYNONYMS.get(word.lstrip("-").partition("=")[0].lower(), "") if word.startswith("--") else ""
+        near = near or next(begun, None) or (f"did you mean {options[named]}?" if named in options else None)
         listed = ", ".join(options.values()) if word.startswith("-") and 0 < len(options) <= _FEW_OPTIONS else ""
         known = meant or (listed and f"it has {listed}")
         self.error(f"{word} is not understood", near or (known and f"{known}; {self._help}"))

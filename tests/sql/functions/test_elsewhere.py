@@ -17,6 +17,21 @@ BROUGHT = """
     grouparray textjoin nunique uniq count_distinct countifs sumif averageif stdevp varp quantile_cont
     ratio_to_report choose switch iferror square tostring to_int tofloat64 find patindex indexof strlen mid
     regexp_contains json_value string_split splitbychar unnest regexp_split_to_table list_contains has
+    total running_total cumsum cumulative_sum running_sum rolling_mean moving_average rolling_avg moving_avg shift
+    diff pct_change p50 p90 p95 p99 percentile_90 percentile_95 value_counts topk approx_top_k weighted_avg
+    avgweighted wavg geomean geomean_agg harmean stddeviation std_dev correlation correl covar covariance maxif
+    minif anyif countdistinctif latest last_non_null any_last earliest first_non_null bucket cut histogram_bins qcut
+    fillna coalesce_null default_if_null zeroifnull nvl3 nullifzero dropna notna isna isempty isblank switch_case
+    div0 div0null safe_div int_div quotient modulo rounddown truncate roundup ceil_div mround str_replace substitute
+    replace_regex regex_replace regexreplace regexmatch like_regex replicate repeat_string strcmp zerofill proper
+    leftstr rightstr charcode concatenate join_strings contains_ignore_case contains_any substr_count
+    count_substring occurrences isnumeric isdate try_cast_int parse_int str_to_int to_integer to_float to_string
+    to_text to_bool string_split_regex arraylength arraymap arrayfilter json_extract_path json_query lateral_flatten
+    flatten_json subdate adddate addtime subtime startofmonth start_of_month beginning_of_month first_day
+    tostartofmonth datetime_trunc trunc_date hour_of_day dow isodow day_name weekday_name datename month_name
+    days_between datediff_big hours_between hours_diff hour_diff minutes_between minutes_diff seconds_between
+    seconds_diff years_between age_in_years from_epoch from_unix unix_to_timestamp epoch_seconds to_epoch convert_tz
+    tz_convert at_time_zone convert_timezone now_utc utc_now edit_distance editdist levenshtein_distance
 """
 
 
@@ -26,7 +41,7 @@ def test_what_a_hint_names_is_accepted(name: str, dialect: str) -> None:
     hint = usual_call(name, dialect)
     if hint is not None:
         form = hint.removeprefix("the same is written as in ")
-        bind(f"SELECT x FROM T WHERE {form}" if "CURRENT" in form else f"SELECT {form} FROM T", dialect, SCHEMA)
+        bind(f"SELECT x FROM T WHERE {form}" if "CURRENT_" in form else f"SELECT {form} FROM T", dialect, SCHEMA)
 
 
 @pytest.mark.parametrize("call", ["STRFTIME(t, '%Y')", "LIST(x)", "GETDATE()", "nunique(x)", "TextJoin(',', s)"])
@@ -34,3 +49,19 @@ def test_an_unknown_function_is_refused_with_the_call_that_is_meant(call: str) -
     with pytest.raises(WorkbenchError) as refused:
         bind(f"SELECT {call} FROM T", "spark", SCHEMA)
     assert refused.value.hint == usual_call(call.split("(")[0], "spark")
+
+
+@pytest.mark.parametrize(
+    ("call", "meant"),
+    [
+        ("RANK_DENSE(x)", "dense_rank"),
+        ("UPPERCASE(s)", "upper"),
+        ("STRING_AGG_DISTINCT(s)", "string_agg"),
+        ("REGEXP_EXTRACT_FIRST(s, 'a')", "regexp_extract"),
+        ("POWER_OF(x)", "power"),
+    ],
+)
+def test_an_unknown_function_is_known_by_the_parts_of_its_name(call: str, meant: str) -> None:
+    with pytest.raises(WorkbenchError) as refused:
+        bind(f"SELECT {call} FROM T", "spark", SCHEMA)
+    assert refused.value.hint == f"did you mean {meant}?"

@@ -38,7 +38,7 @@ from workbench.sql.functions.arrays.arrays import variable
 from workbench.sql.functions.calls import FUNCTIONS, cast
 from workbench.sql.functions.collation import note_comparison
 from workbench.sql.functions.distances import is_near
-from workbench.sql.functions.elsewhere import usual_call
+from workbench.sql.functions.elsewhere import of_its_parts, usual_call
 from workbench.sql.functions.reading import HANDLERS, IGNORED_PARTS, NAMED, QUERIES
 from workbench.sql.functions.structs import column_before_field, field
 from workbench.sql.functions.times import interval_arithmetic
@@ -415,7 +415,7 @@ class ScalarBinder:
         shown = (help_.name for help_ in all_help() if self.dialect in help_.dialects)
         known = [*self.schema.functions, *self.schema.aggregates, *shown]
         close = usual_call(name, self.dialect) or nearest(name, [k for k in known if is_near(name, k.lower())])
-        hint = close or "the Tab key lists functions as you type"
+        hint = close or of_its_parts(name, known) or "the Tab key lists functions as you type"
         raise self.source.error(f"unknown function {node.name}", node, hint)
 
 

@@ -14,6 +14,7 @@ from workbench.errors import nearest
 from workbench.sql.algebra.expressions import Column, Expression, Origin
 from workbench.sql.algebra.types import STRING
 from workbench.sql.dialect import Preferred
+from workbench.sql.syntax.foreign_syntax import TIME_UNITS
 from workbench.sql.syntax.misspelled import similar_key_words
 from workbench.sql.syntax.quoted_names import name_in_sql
 from workbench.sql.syntax.source_text import SourceText
@@ -156,8 +157,8 @@ class Scope:
             listed = f"did you mean {meant[0]}? {listed}"
         inside = (f"did you mean {known}.{name}?" for known, e in self.columns if _has(e, name))
         special = (_of_alias(column), _of_duration(column.name), _of_aggregate(column.name), next(inside, None))
-        hint = self.source.usual_form(column) or next(filter(None, special), None) or self._near(name, known) or listed
-        raise self.source.error(f"unknown column {column.name}", column, hint)
+        hint = self.source.usual_form(column) or next(filter(None, special), None) or self._near(name, known)
+        raise self.source.error(f"unknown column {column.name}", column, hint or _of_unit(column.name) or listed)
 
     def column_at(self, node: exp.PositionalColumn) -> exp.Column:
         """The column of FROM that ``#2`` is.
@@ -272,6 +273,14 @@ def _of_duration(name: str) -> str | None:
     short = re.fullmatch(r"(\d+)(s|m|min|h|d)", name, re.IGNORECASE)
     units = {"s": "SECOND", "m": "MINUTE", "min": "MINUTE", "h": "HOUR", "d": "DAY"}
     return f"a length of time is INTERVAL '{short[1]}' {units[short[2].lower()]}" if short else None
+
+
+def _of_unit(name: str) -> str | None:
+    """A hint for a unit of time that stands where there is no unit."""
+    unit = name.upper().removesuffix("S")
+    if unit not in TIME_UNITS:
+        return None
+    return f"of a unit there are TIMESTAMPDIFF({unit}, from, to), DATE_TRUNC('{unit}', t) and EXTRACT({unit} FROM t)"
 
 
 def _has(value: Expression, field: str) -> bool:

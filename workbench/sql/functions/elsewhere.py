@@ -6,7 +6,7 @@ closest spelling is hardly ever the one that they mean.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from workbench.sql.dialects import DIALECTS
 
@@ -64,10 +64,127 @@ _SAME: tuple[tuple[str, _Forms], ...] = (
     ("isnull", {"": "COALESCE(x, 0)"}),
     ("unnest", {"spark": "EXPLODE(ARRAY(x, y))"}),
     ("regexp_split_to_table", {"spark": "EXPLODE(SPLIT(s, ','))", "duckdb": "UNNEST(STRING_SPLIT(s, ','))"}),
+    ("total running_total", {"": "SUM(x)"}),
+    ("cumsum cumulative_sum running_sum", {"": "SUM(x) OVER (ORDER BY t)"}),
+    ("rolling_mean moving_average rolling_avg moving_avg",
+     {"": "AVG(x) OVER (ORDER BY t ROWS BETWEEN 6 PRECEDING AND CURRENT ROW)"}),
+    ("shift", {"": "LAG(x) OVER (ORDER BY t)"}),
+    ("diff", {"": "x - LAG(x) OVER (ORDER BY t)"}),
+    ("pct_change", {"": "x / LAG(x) OVER (ORDER BY t) - 1"}),
+    ("p50 p90 p95 p99 percentile_90 percentile_95", {"": "PERCENTILE_CONT(0.95) WITHIN GROUP (ORDER BY x)"}),
+    ("value_counts topk approx_top_k", {"": "COUNT(*)"}),
+    ("weighted_avg avgweighted wavg", {"": "SUM(x * y) / SUM(y)"}),
+    ("geomean geomean_agg", {"": "EXP(AVG(LN(x)))"}),
+    ("harmean", {"": "COUNT(x) / SUM(1 / x)"}),
+    ("stddeviation std_dev", {"": "STDDEV(x)"}),
+    ("correlation correl", {"": "CORR(x, y)"}),
+    ("covar covariance", {"": "COVAR_SAMP(x, y)"}),
+    ("maxif", {"": "MAX(x) FILTER (WHERE s = 'a')"}),
+    ("minif", {"": "MIN(x) FILTER (WHERE s = 'a')"}),
+    ("anyif", {"": "BOOL_OR(x > 1)"}),
+    ("countdistinctif", {"": "COUNT(DISTINCT x) FILTER (WHERE s = 'a')"}),
+    ("latest last_non_null any_last", {"": "MAX_BY(x, t)", "postgres": "(ARRAY_AGG(x ORDER BY t DESC))[1]"}),
+    ("earliest first_non_null", {"": "MIN_BY(x, t)", "postgres": "(ARRAY_AGG(x ORDER BY t))[1]"}),
+    ("bucket cut histogram_bins", {"": "FLOOR(x / 10) * 10"}),
+    ("qcut", {"": "NTILE(4) OVER (ORDER BY x)"}),
+    ("fillna coalesce_null default_if_null zeroifnull nvl3", {"": "COALESCE(x, 0)"}),
+    ("nullifzero", {"": "NULLIF(x, 0)"}),
+    ("dropna notna", {"": "x IS NOT NULL"}),
+    ("isna isempty isblank", {"": "s IS NULL OR s = ''"}),
+    ("switch_case", {"": "CASE WHEN x > 1 THEN 'a' ELSE 'b' END"}),
+    ("div0 div0null safe_div", {"": "x / NULLIF(y, 0)"}),
+    ("int_div quotient", {"spark": "x DIV y", "duckdb": "x // y", "postgres": "DIV(x, y)"}),
+    ("modulo", {"": "x % y"}),
+    ("rounddown truncate", {"": "FLOOR(x)", "postgres": "TRUNC(x)"}),
+    ("roundup ceil_div", {"": "CEIL(x)"}),
+    ("mround", {"": "ROUND(x / 5) * 5"}),
+    ("str_replace substitute", {"": "REPLACE(s, 'a', 'b')"}),
+    ("replace_regex regex_replace regexreplace", {"": "REGEXP_REPLACE(s, '[0-9]+', '')"}),
+    ("regexmatch like_regex", {"spark": "s RLIKE '^a'", "postgres": "s ~ '^a'", "": "s LIKE 'a%'"}),
+    ("replicate repeat_string", {"": "REPEAT(s, 3)"}),
+    ("strcmp", {"": "s < 'a'"}),
+    ("zerofill", {"": "LPAD(s, 5, '0')"}),
+    ("proper", {"spark": "INITCAP(s)", "postgres": "INITCAP(s)"}),
+    ("leftstr", {"": "LEFT(s, 3)"}),
+    ("rightstr", {"": "RIGHT(s, 3)"}),
+    ("charcode", {"": "ASCII(s)"}),
+    ("concatenate join_strings", {"": "CONCAT(s, '-', s)"}),
+    ("contains_ignore_case contains_any", {"": "LOWER(s) LIKE '%a%'"}),
+    ("substr_count count_substring occurrences", {"": "LENGTH(s) - LENGTH(REPLACE(s, 'a', ''))"}),
+    ("isnumeric", {"": "TRY_CAST(s AS INT) IS NOT NULL", "postgres": "s ~ '^[0-9]+$'"}),
+    ("isdate", {"": "TRY_CAST(s AS DATE) IS NOT NULL", "postgres": "s ~ '^[0-9-]+$'"}),
+    ("try_cast_int parse_int str_to_int", {"": "TRY_CAST(s AS INT)", "postgres": "CAST(s AS INT)"}),
+    ("to_integer", {"": "CAST(x AS BIGINT)"}),
+    ("to_float", {"": "CAST(x AS DOUBLE)", "postgres": "CAST(x AS DOUBLE PRECISION)"}),
+    ("to_string to_text", {"": "CAST(x AS STRING)", "duckdb": "CAST(x AS VARCHAR)", "postgres": "CAST(x AS TEXT)"}),
+    ("to_bool", {"": "CAST(s AS BOOLEAN)"}),
+    ("string_split_regex", {"spark": "SPLIT(s, '[,;]')", "postgres": "REGEXP_SPLIT_TO_ARRAY(s, '[,;]')"}),
+    ("arraylength", {"spark": "SIZE(SPLIT(s, ','))", "duckdb": "LEN(STRING_SPLIT(s, ','))",
+                     "postgres": "CARDINALITY(STRING_TO_ARRAY(s, ','))"}),
+    ("arraymap", {"spark": "TRANSFORM(SPLIT(s, ','), e -> UPPER(e))",
+                  "duckdb": "LIST_TRANSFORM(STRING_SPLIT(s, ','), e -> UPPER(e))"}),
+    ("arrayfilter", {"spark": "FILTER(SPLIT(s, ','), e -> e > 'a')",
+                     "duckdb": "LIST_FILTER(STRING_SPLIT(s, ','), e -> e > 'a')"}),
+    ("json_extract_path json_query", {"spark": "GET_JSON_OBJECT(s, '$.a')", "duckdb": "s -> '$.a'"}),
+    ("lateral_flatten flatten_json", {"spark": "EXPLODE(SPLIT(s, ','))", "duckdb": "UNNEST(STRING_SPLIT(s, ','))"}),
+    ("subdate", {"": "t - INTERVAL '1' DAY"}),
+    ("adddate addtime", {"": "t + INTERVAL '1' DAY"}),
+    ("subtime", {"": "t - INTERVAL '1' HOUR"}),
+    ("startofmonth start_of_month beginning_of_month first_day tostartofmonth", {"": "DATE_TRUNC('month', t)"}),
+    ("datetime_trunc trunc_date", {"": "DATE_TRUNC('day', t)"}),
+    ("hour_of_day", {"": "EXTRACT(HOUR FROM t)"}),
+    ("dow isodow", {"": "EXTRACT(DOW FROM t)"}),
+    ("day_name weekday_name datename", {"spark": "DATE_FORMAT(t, 'EEEE')", "duckdb": "DAYNAME(t)",
+                                        "postgres": "TO_CHAR(t, 'FMDay')"}),
+    ("month_name", {"spark": "DATE_FORMAT(t, 'MMMM')", "duckdb": "MONTHNAME(t)", "postgres": "TO_CHAR(t, 'FMMonth')"}),
+    ("days_between datediff_big", {"spark": "DATEDIFF(t, t - INTERVAL '1' DAY)",
+                                   "duckdb": "DATE_DIFF('day', t - INTERVAL '1' DAY, t)",
+                                   "postgres": "CAST(t AS DATE) - CAST(t AS DATE)"}),
+    ("hours_between hours_diff hour_diff",
+     {"spark": "TIMESTAMPDIFF(HOUR, t - INTERVAL '1' DAY, t)", "duckdb": "DATE_DIFF('hour', t - INTERVAL '1' DAY, t)",
+      "postgres": "EXTRACT(EPOCH FROM t - t) / 3600"}),
+    ("minutes_between minutes_diff",
+     {"spark": "TIMESTAMPDIFF(MINUTE, t - INTERVAL '1' DAY, t)", "postgres": "EXTRACT(EPOCH FROM t - t) / 60",
+      "duckdb": "DATE_DIFF('minute', t - INTERVAL '1' DAY, t)"}),
+    ("seconds_between seconds_diff",
+     {"spark": "TIMESTAMPDIFF(SECOND, t - INTERVAL '1' DAY, t)", "postgres": "EXTRACT(EPOCH FROM t - t)",
+      "duckdb": "DATE_DIFF('second', t - INTERVAL '1' DAY, t)"}),
+    ("years_between age_in_years",
+     {"spark": "TIMESTAMPDIFF(YEAR, t - INTERVAL '1' DAY, t)", "postgres": "EXTRACT(YEAR FROM AGE(t, t))",
+      "duckdb": "DATE_DIFF('year', t - INTERVAL '1' DAY, t)"}),
+    ("from_epoch from_unix unix_to_timestamp", {"spark": "TIMESTAMP_SECONDS(x)", "postgres": "TO_TIMESTAMP(x)"}),
+    ("epoch_seconds to_epoch",
+     {"spark": "UNIX_TIMESTAMP(t)", "duckdb": "EPOCH(t)", "postgres": "EXTRACT(EPOCH FROM t)"}),
+    ("convert_tz tz_convert at_time_zone convert_timezone",
+     {"spark": "FROM_UTC_TIMESTAMP(t, 'Europe/Berlin')", "duckdb": "t AT TIME ZONE 'Europe/Berlin'",
+      "postgres": "t AT TIME ZONE 'Europe/Berlin'"}),
+
+    ("now_utc utc_now", {"": "t > CURRENT_TIMESTAMP - INTERVAL '1' DAY"}),
+    ("edit_distance editdist levenshtein_distance", {"spark": "LEVENSHTEIN(s, 'a')", "duckdb": "LEVENSHTEIN(s, 'a')"}),
     ("list_contains list_has array_has has",
      {"spark": "ARRAY_CONTAINS(SPLIT(s, ','), 'a')", "duckdb": "LIST_CONTAINS(STRING_SPLIT(s, ','), 'a')"}),
 )  # fmt: skip
+_SHORTEST = 4
+"""Letters of a function's name by which a longer one is known."""
 _BY_NAME = {name: forms for names, forms in _SAME for name in names.split()}
+
+
+def of_its_parts(name: str, known: Iterable[str]) -> str | None:
+    """A hint with the known function whose name has the same parts, or begins or is a part of the name given.
+
+    Example:
+        >>> of_its_parts("RANK_DENSE", ["rank", "dense_rank"]), of_its_parts("UPPERCASE", ["upper", "up"])
+        ('did you mean dense_rank?', 'did you mean upper?')
+    """
+    parts = name.lower().split("_")
+    names = sorted({one.lower() for one in known}, key=len, reverse=True)
+    same = (one for one in names if sorted(one.split("_")) == sorted(parts))
+    joined = "".join(parts)
+    within = (
+        one for one in names if len(one) >= _SHORTEST and (one in parts or joined.startswith(one.replace("_", "")))
+    )
+    found = next(same, None) or next(within, None)
+    return f"did you mean {found}?" if found else None
 
 
 def usual_call(name: str, dialect: str) -> str | None:

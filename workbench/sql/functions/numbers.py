@@ -95,7 +95,7 @@ def _rounded(first: Expression, rest: Arguments) -> DataType:
     """ROUND and TRUNC of decimals: one more digit before the point, and behind it as many as the argument says."""
     digits = rest[0].value if rest and isinstance(rest[0], Constant) else None if rest else 0
     if not isinstance(digits, int):
-        raise TypeClash("the number of digits must be a constant whole number", rest[0])
+        raise TypeClash("the number of digits must be a constant whole number", rest[0], "as in ROUND(x, 2)")
     type_ = of_any_bits(first.type)
     if type_.kind is not Kind.DECIMAL:
         return type_

@@ -72,7 +72,8 @@ def field(b: ExpressionBinder, value: Expression, name: str, node: exp.Expr) -> 
             Kind.ARRAY: f"TRANSFORM(x, v -> v.{name}) has those of an array",
             Kind.MAP: f"{before}['{name}'] is a value of the map",
         }
-        hint = hints.get(value.type.kind, f"it has no fields: write {before}")
+        part = f"; EXTRACT({name.upper()} FROM {before}) is a part of a time" if value.type.temporal else ""
+        hint = hints.get(value.type.kind, f"it has no fields: write {before}{part}")
         raise b.source.error(f"the value before .{name} is no struct, but {value.type}", node, hint)
     names = [known for known, _ in value.type.fields]
     if name.lower() not in names:

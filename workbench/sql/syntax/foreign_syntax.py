@@ -79,6 +79,7 @@ _SLIPS = (
     (r"\bCONVERT ?\( ?(?P<type>\w+), ?‸(?P<value>[^,()]+?) ?\)", "write CAST({value} AS {type})"),
     (r"(?P<value>\w+) ‸SEPARATOR\b", "it is the second argument: STRING_AGG({value}, ',')"),
     (r"OVER ?\( ?‸GROUP BY\b", "write PARTITION BY"),
+    (r"\bOVER ‸?(?P<by>(?:PARTITION|ORDER) BY)\b", "a window stands in parentheses: OVER ({BY} …)"),
     (r"\bPIVOT\b.*\bFOR ‸(?P<k>\w+)", "list the values, as in FOR {k} IN ('a', 'b')"),
     # What is too much.
     (r"\b(?P<word>\w\w+) ‸(?P=word)\b", "{word} stands twice: leave one out"),

@@ -27,6 +27,7 @@ from workbench.sql.syntax.sql_functions import SqlFunction, inlined, is_function
 from workbench.sql.syntax.syntax_errors import (
     dropped_argument,
     look_at_lists,
+    refuse_bare_distinct_on,
     refuse_bare_outer,
     refuse_gaps,
     refuse_lacking_then,
@@ -94,6 +95,7 @@ def parse(source: SourceText) -> list[Statement]:
     for tokens, _ in split:
         refuse_gaps(source, tokens)
         refuse_order_of_clauses(source, tokens)
+        refuse_bare_distinct_on(source, tokens)
         refuse_lacking_then(source, tokens)
         refuse_bare_outer(source, tokens)
         look_at_lists(source, tokens)

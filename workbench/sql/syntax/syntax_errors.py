@@ -31,8 +31,8 @@ _ENDING = {
     TokenType.EXCEPT, TokenType.R_PAREN, TokenType.SEMICOLON, TokenType.COMMA,
 }  # fmt: skip
 _CLAUSES = {
-    TokenType.WHERE: 1, TokenType.GROUP_BY: 2, TokenType.HAVING: 2, TokenType.QUALIFY: 2, TokenType.ORDER_BY: 3,
-    TokenType.LIMIT: 4,
+    TokenType.WHERE: 1, TokenType.GROUP_BY: 2, TokenType.HAVING: 3, TokenType.QUALIFY: 3, TokenType.ORDER_BY: 4,
+    TokenType.LIMIT: 5,
 }  # fmt: skip
 """The order of clauses; those of one number may stand in any order."""
 _OF_GROUPS = "HAVING is the condition of groups"
@@ -40,6 +40,7 @@ _SIGNS = {TokenType.PLUS, TokenType.DASH}
 _OF_OPERATORS = "sqlglot.expressions.core."
 """Where the parser has what is no call of a function."""
 _OPENING = {TokenType.L_PAREN, TokenType.COMMA}
+_NAMES = {TokenType.VAR, TokenType.IDENTIFIER}
 _OPERANDS = {TokenType.VAR, TokenType.IDENTIFIER, TokenType.R_PAREN, TokenType.NUMBER, TokenType.STRING}
 
 
@@ -102,8 +103,9 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
         what = trunc if "DateTrunc" in description else "write a column or a value there, as in UPPER(name)"
         called = None if what is trunc or _OF_OPERATORS in description else _called(statement[:at])
         if called is not None:  # the binder, which knows functions, hints how it is called
+            needed = _needed(called.text, description)
             return SqlError(f"{called.text.upper()} takes more arguments", **source.span(called.start, token.end + 1),
-                            hint=what)  # fmt: skip
+                            hint=needed or what)  # fmt: skip
         return _error_at(token, "something is missing before )", source, what)
     else:
         message = f"unexpected {source.token_text(token)}"
@@ -133,6 +135,8 @@ def refuse_order_of_clauses(source: SourceText, statement: Sequence[Token]) -> N
             before = latest[-1]
             if before is not None and rank < _CLAUSES[before.token_type]:
                 word, earlier = token.text.upper(), before.text.upper()
+                if (word, earlier, source.dialect) == ("GROUP BY", "HAVING", "oracle"):
+                    continue  # there they may stand in any order
                 hint = _OF_GROUPS if (word, earlier) == ("WHERE", "GROUP BY") else f"move {word} … before {earlier}"
                 raise _error_at(token, f"{word} stands before {earlier}", source, hint)
             latest[-1] = token
@@ -165,6 +169,18 @@ def refuse_lacking_then(source: SourceText, statement: Sequence[Token]) -> None:
             waiting.pop()
         elif kind in (TokenType.WHEN, TokenType.THEN):
             waiting[-1] = kind is TokenType.WHEN
+
+
+def refuse_bare_distinct_on(source: SourceText, statement: Sequence[Token]) -> None:
+    """Refuse DISTINCT ON whose columns stand in no parentheses, of which the parser takes some for an alias.
+
+    Raises:
+        SqlError: there is one, with its place.
+    """
+    for before, word, after in zip(statement, statement[1:], statement[2:], strict=False):
+        if before.token_type is TokenType.DISTINCT and word.token_type is TokenType.ON and after.token_type in _NAMES:
+            hint = f"write ON ({source.token_text(after)}) and then all columns that are selected"
+            raise _error_at(word, "DISTINCT ON has its columns in parentheses", source, hint)
 
 
 def refuse_bare_outer(source: SourceText, statement: Sequence[Token]) -> None:
@@ -333,6 +349,17 @@ def _called(before: Sequence[Token]) -> Token | None:
         if depth < 0:
             return word if word.text.replace("_", "a").isalnum() else None
     return None
+
+
+def _needed(name: str, description: str) -> str | None:
+    """A hint with the arguments without which a function of the parser's cannot be called."""
+    function = exp.FUNCTION_BY_NAME.get(name.upper())
+    if function is None or not description.startswith("Required"):
+        return None
+    needed = sum(function.arg_types.values())
+    return (
+        f"it takes {needed}, as in {name.upper()}({', '.join('xyzuvw'[:needed])})" if needed <= len("xyzuvw") else None
+    )
 
 
 def _unclosed_parenthesis(tokens: Sequence[Token]) -> Token | None:

@@ -42,6 +42,9 @@ def update(log: StreamLog, rows: object, delete: object) -> None:
     if delete is not None and corrections is None:
         hint = f"add it with a key: add_table({log.name!r}, …, key=[…])"
         raise StreamError(f"table {log.name} has no key, which says what to delete", hint=hint)
+    if isinstance(delete, list) and delete and corrections is not None and not any(hasattr(o, "keys") for o in delete):
+        key = ", ".join(f"{display_name(name)!r}: {delete[0]!r}" for name in corrections.key[:1])
+        raise StreamError(f"what is deleted has no names of the key of {log.name}", hint=f"delete=[{{{key}}}]")
     with tail.transaction() as database:
         if delete is not None and corrections is not None:
             for keys, _ in _fitting(log, delete, corrections.key, -1):

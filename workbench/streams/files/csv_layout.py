@@ -135,6 +135,10 @@ def layout_of(path: Path | UrlFile, options: CsvOptions) -> CsvLayout:
         hint = "its first line must name the columns, separated by commas, semicolons, tabs or bars"
         raise StreamError(f"{path} cannot be read as CSV: it has no line with values", hint=hint)
     chosen = max(several or found[:1], key=lambda one: one.likelihood)
+    if options.sep is not None and chosen.usual == 1 and (other := _other_separator(text, options)) is not None:
+        notes.append(
+            f"{options.sep} separates nothing, and {_SHOWN.get(other, 'commas')} do on most lines: leave --sep out"
+        )
     if options.sep is None and chosen.separator != ",":
         notes.append(f"values are separated by {_SHOWN.get(chosen.separator, chosen.separator)}")
     if _BACKSLASHED.search(text):
@@ -153,6 +157,12 @@ def layout_of(path: Path | UrlFile, options: CsvOptions) -> CsvLayout:
         notes.append(f"the columns are called {', '.join(header[:3])}: if that line is a row, say header=False")
     names, renamed = _named(header)
     return CsvLayout(tuple(names), chosen.separator, encoding, before, (*notes, *renamed), newline)
+
+
+def _other_separator(text: str, options: CsvOptions) -> str | None:
+    """What separates values on most lines, where what is declared separates none."""
+    found = (_records(text, sign, options.header) for sign in SEPARATORS if sign != options.sep)
+    return next((one.separator for one in found if one is not None and one.usual > 1 and one.likelihood[1] > 0.9), None)
 
 
 _SHOWN = {";": "semicolons", "\t": "tabs", "|": "bars"}

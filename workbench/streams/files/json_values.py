@@ -315,7 +315,7 @@ _PLAIN_NUMBERS = (int, float, WrittenFloat)
 
 def _needs_more(field: pa.Field) -> bool:
     is_, type_ = pa.types, field.type
-    return is_.is_primitive(type_) or is_.is_nested(type_) or bool(field.metadata)
+    return is_.is_primitive(type_) or is_.is_decimal(type_) or is_.is_nested(type_) or bool(field.metadata)
 
 
 def _prepared_structs(values: Sequence[Any], type_: pa.StructType) -> Sequence[Any]:

@@ -1,0 +1,98 @@
+"""What a stranger typed wrongly in the first hour, by kinds: what is wrong, where, and what to try."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from workbench import Session
+from workbench.errors import SqlError, WorkbenchError
+from workbench.notebook.command_line import MagicError
+from workbench.notebook.commands.registry import find_command
+from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, STRING, TIMESTAMP
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.schema import Schema
+from workbench.streams.files.csv_layout import CsvOptions, layout_of
+
+COLUMNS = (("id", INTEGER), ("at", TIMESTAMP), ("kg", DOUBLE), ("farm", STRING), ("ok", BOOLEAN))
+SCHEMA = Schema({"Milk": COLUMNS}, times={"Milk": "at"})
+WRONG = {
+    "SELECT farm FROM Milk HAVING COUNT(*) > 2 GROUP BY farm": ("GROUP BY", "move GROUP BY … before HAVING"),
+    "SELECT DISTINCT ON farm farm, kg FROM Milk": ("ON", "write ON (farm) and then"),
+    "SELECT AVG(kg) OVER PARTITION BY farm FROM Milk": ("PARTITION BY", "OVER (PARTITION BY …)"),
+    "SELECT LAG(kg) OVER ORDER BY at FROM Milk": ("FROM Milk", "OVER (ORDER BY …)"),
+    "SELECT SAFE_DIVIDE(kg) FROM Milk": ("SAFE_DIVIDE(kg)", "it takes 2, as in SAFE_DIVIDE(x, y)"),
+    "SELECT DATEDIFF(month, at) FROM Milk": ("month", "TIMESTAMPDIFF(MONTH, from, to)"),
+    "SELECT at.hour FROM Milk": ("at.hour", "EXTRACT(HOUR FROM at)"),
+    "SELECT COUNT_IF(kg) FROM Milk": ("COUNT_IF(kg)", "a condition stands there, as in x > 0"),
+    "SELECT ROUND(kg, '1') FROM Milk": ("ROUND(kg, '1')", "as in ROUND(x, 2)"),
+    "SELECT AVG(farm) FROM Milk": ("AVG(farm)", "--type COLUMN=double"),
+}
+
+
+@pytest.mark.parametrize("sql", WRONG)
+def test_a_wrong_text(sql: str) -> None:
+    place, hint = WRONG[sql]
+    with pytest.raises(SqlError) as refused:
+        bind(sql, "spark", SCHEMA)
+    error = refused.value
+    assert error.position is not None and sql[error.position :].startswith(place) and hint in str(error.hint)
+
+
+def test_oracle_has_having_before_group_by() -> None:
+    bind("SELECT farm FROM Milk HAVING COUNT(*) > 2 GROUP BY farm", "oracle", SCHEMA)
+
+
+@pytest.mark.parametrize("words", ["cascade", "CASCADE", "restrict", "query"])
+def test_a_word_that_is_no_second_name(words: str) -> None:
+    with pytest.raises(MagicError) as refused:
+        find_command("drop").parse(f"best {words}")
+    assert refused.value.hint == "%argus drop best; %argus help drop"
+
+
+@pytest.mark.parametrize(
+    ("line", "option"),
+    [
+        ("stream S in.csv --delimiter ;", "--sep"),
+        ("stream S in.csv --dtype a=int", "--type"),
+        ("stream S in.csv --overwrite", "--replace"),
+        ("table S in.csv --charset utf-16", "--encoding"),
+        ("results best --plot", "--chart"),
+        ("results best --top 5", "--limit"),
+        ("sink best --remove", "--stop"),
+    ],
+)
+def test_an_option_that_is_called_otherwise_elsewhere(line: str, option: str) -> None:
+    name, _, rest = line.partition(" ")
+    with pytest.raises(MagicError) as refused:
+        find_command(name).parse(rest)
+    assert refused.value.hint == f"did you mean {option}?"
+
+
+@pytest.mark.parametrize(("sep", "text"), [(";", "a,b\n1,2\n3,4\n"), (",", "a;b\n1;2\n3;4\n"), ("|", "a\tb\n1\t2\n")])
+def test_a_separator_that_separates_nothing(sep: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text(text)
+    assert any("leave --sep out" in note for note in layout_of(tmp_path / "in.csv", CsvOptions(sep=sep)).notes)
+    (tmp_path / "one.csv").write_text("a\n1\n2\n")
+    assert not layout_of(tmp_path / "one.csv", CsvOptions(sep=sep)).notes
+
+
+def test_what_was_called_wrongly_in_python() -> None:
+    with Session() as session:
+        rows = pd.DataFrame({"farm": ["a", "b"], "kg": [1, 2]})
+        session.add_table("Farms", rows, key=["farm"])
+        best = session.register("SELECT farm FROM Farms", "best")
+        wrong = {
+            "did you mean history? it is add_stream(": lambda: session.add_stream("S", rows, hist=1),
+            "give a list: ['farm']": lambda: session.add_table("T", rows, key="farm"),
+            "names and SQL types: {'fee'": lambda: session.add_stream("S", rows, columns={"kg": int}),
+            "delete=[{'farm': 'a'}]": lambda: session.update_table("Farms", delete=["a"]),
+            "session.drop('best')": lambda: best.drop(),
+            "%argus snapshot in a cell": lambda: session.snapshot("x.html"),
+        }
+        for hint, call in wrong.items():
+            with pytest.raises(WorkbenchError) as refused:
+                call()
+            assert hint in str(refused.value.hint)
