@@ -26,7 +26,7 @@ WRONG = {
     "SELECT SAFE_DIVIDE(kg) FROM Milk": ("SAFE_DIVIDE(kg)", "it takes 2, as in SAFE_DIVIDE(x, y)"),
     "SELECT DATEDIFF(month, at) FROM Milk": ("month", "TIMESTAMPDIFF(MONTH, from, to)"),
     "SELECT at.hour FROM Milk": ("at.hour", "EXTRACT(HOUR FROM at)"),
-    "SELECT COUNT_IF(kg) FROM Milk": ("COUNT_IF(kg)", "a condition stands there, as in x > 0"),
+    "SELECT COUNT_IF(kg) FROM Milk": ("COUNT_IF(kg)", "write a test, as x > 0"),
     "SELECT ROUND(kg, '1') FROM Milk": ("ROUND(kg, '1')", "as in ROUND(x, 2)"),
     "SELECT AVG(farm) FROM Milk": ("AVG(farm)", "--type COLUMN=double"),
 }

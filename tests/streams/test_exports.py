@@ -147,3 +147,23 @@ def test_a_second_form_of_a_column_of_times_is_refused(tmp_path: Path) -> None:
         with pytest.raises(StreamError, match="read in one form alone") as caught:
             session.widen_column("S", "v", "date d.M.yyyy")
         assert "string has all" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("values", "type_"),
+    [
+        (["12345678901234567890123456789", "0.5", "98765432109876543210987654321"], "decimal(38,1)"),
+        (["1" * 30, "0.1234567890123", "2" * 30], "string"),
+        (["1" * 38, "0.5", "2" * 38], "string"),
+        (["1" * 40, "0.5", "2" * 40], "string"),
+        (["1" * 40, "2" * 40], "string"),
+        (["1.5", "2", "0.25", "1" * 40], "double"),
+    ],
+)
+def test_numbers_of_json_that_no_type_keeps_are_texts(tmp_path: Path, values: list[str], type_: str) -> None:
+    lines = "".join(f'{{"id": {n}, "v": {v}, "in": {{"v": {v}}}}}\n' for n, v in enumerate(values))
+    log = added(tmp_path, lines, "x.jsonl")
+    assert {name: str(kind) for name, kind in log.columns}["v"] == type_
+    found = {row["id"]: str(row["v"]) for row in log.read(0, log.rows).to_pylist()}
+    assert len(log.quarantined) + len(found) == len(values) and len(found) > len(values) / 2
+    assert all(found[n] == values[n] or float(found[n]) == float(values[n]) for n in found)

@@ -60,6 +60,8 @@ _IN_CELLS = {"snapshot", "dashboard", "notify", "doctor"}
 """Commands of cells that are no methods."""
 _PUBLIC: list[type] = []
 """The classes of the public interface."""
+_SHORT = 40
+"""Letters of a text that is repeated in a hint."""
 _MOST_BYTES = 255
 """Bytes of a name in UTF-8, as file systems allow."""
 
@@ -273,7 +275,7 @@ def check_argument(parameter: str, value: object, annotation: object = object) -
     """
     if not _is_instance(value, annotation):
         needed = _NEEDED.get(parameter, f"give {_in_words(annotation)}")
-        if isinstance(value, str) and "a list" in needed:
+        if isinstance(value, str) and len(value) < _SHORT and "a list" in needed:
             needed = f"give a list: [{value!r}]"
         if "a dictionary" in needed and hasattr(value, "to_dict"):
             needed = "give a dictionary: to_dict() makes one"

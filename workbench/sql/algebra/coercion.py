@@ -328,9 +328,7 @@ def _hint(expression: Expression, type_: DataType) -> str:
         return f"write '{value}' in quotes" + f", or '0{value}' if the column has that" * is_code
     if type_.kind not in _CASTS[expression.type.kind]:
         return f"no {expression.type.kind} converts to {with_article(type_.kind)}"
-    if type_.kind is Kind.BOOLEAN:
-        return "a condition stands there, as in x > 0"
-    return f"convert with CAST(... AS {type_.kind})"
+    return "write a test, as x > 0" if type_.kind is Kind.BOOLEAN else f"convert with CAST(... AS {type_.kind})"
 
 
 def unify(arguments: Sequence[Expression]) -> tuple[tuple[Expression, ...], DataType]:

@@ -158,7 +158,6 @@ _SAME: tuple[tuple[str, _Forms], ...] = (
     ("convert_tz tz_convert at_time_zone convert_timezone",
      {"spark": "FROM_UTC_TIMESTAMP(t, 'Europe/Berlin')", "duckdb": "t AT TIME ZONE 'Europe/Berlin'",
       "postgres": "t AT TIME ZONE 'Europe/Berlin'"}),
-
     ("now_utc utc_now", {"": "t > CURRENT_TIMESTAMP - INTERVAL '1' DAY"}),
     ("edit_distance editdist levenshtein_distance", {"spark": "LEVENSHTEIN(s, 'a')", "duckdb": "LEVENSHTEIN(s, 'a')"}),
     ("list_contains list_has array_has has",

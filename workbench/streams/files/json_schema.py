@@ -244,13 +244,15 @@ def _kind(value: object) -> type:
 
 
 def _exact(values: Sequence[object]) -> pa.DataType | None:
-    """The decimal that has all digits of some numbers, where a DOUBLE has not and there is one."""
+    """The decimal that has all digits of some numbers, where a DOUBLE has not; no type where none has most."""
     there = [value for value in values if value is not None]
     kinds = {*map(_kind, there)}
     if kinds == {int}:
         beyond = sum(not -(1 << 63) <= value < 1 << 63 for value in there)  # type: ignore[operator]
         most = max(len(str(abs(value))) for value in there) if beyond else 0  # type: ignore[arg-type]
-        return pa.decimal128(MAX_PRECISION, 0) if 2 * beyond > len(there) and most <= MAX_PRECISION else None
+        if 2 * beyond <= len(there):
+            return None
+        return pa.decimal128(MAX_PRECISION, 0) if most <= MAX_PRECISION else pa.null()
     if len(kinds) < 2 or not kinds <= {int, float, Decimal} or not any(map(_is_lossy, there)):
         return None
     numbers = [Decimal(text_of(value) or "") for value in there]
@@ -258,7 +260,9 @@ def _exact(values: Sequence[object]) -> pa.DataType | None:
         return None
     scale = max(max(0, -int(number.as_tuple().exponent)) for number in numbers)
     digits = max(number.adjusted() + 1 for number in numbers)
-    return pa.decimal128(MAX_PRECISION, scale) if max(digits, 0) + scale <= MAX_PRECISION else None
+    if max(digits, 0) + scale <= MAX_PRECISION:
+        return pa.decimal128(MAX_PRECISION, scale)
+    return pa.null() if 2 * sum(map(_is_lossy, there)) > len(there) else pa.float64()
 
 
 def _is_lossy(value: object) -> bool:
