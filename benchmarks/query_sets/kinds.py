@@ -191,6 +191,12 @@ def _joins() -> Iterator[KindOfQuery]:
         "scalar compared": "SELECT id FROM t WHERE x > (SELECT AVG(x) FROM t)",
         "scalar shown": "SELECT g, COUNT(*) AS n, (SELECT COUNT(*) FROM t) AS every FROM t GROUP BY g",
         "scalar correlated": "SELECT id FROM t WHERE i > (SELECT AVG(i) FROM t t2 WHERE t2.g = t.g)",
+        "scalar correlated, or own": "SELECT id FROM t WHERE i > 3 * (SELECT AVG(i) FROM t t2 WHERE t2.h = t.h)"
+        " OR x > 0.99",
+        "either of two correlated": "SELECT id FROM t WHERE i > 3 * (SELECT AVG(i) FROM t t2 WHERE t2.h = t.h)"
+        " OR x > 1.9 * (SELECT AVG(x) FROM t t2 WHERE t2.h = t.h)",
+        "NOT EXISTS, or": "SELECT id FROM t WHERE NOT EXISTS (SELECT 1 FROM t t2 WHERE t2.h = t.h AND t2.i < 50)"
+        " OR x > 0.99",
         "share of a total": "SELECT g, 100.0 * SUM(m) / (SELECT SUM(m) FROM t) AS share FROM t GROUP BY g",
         "groups joined": "SELECT t.id, q.n FROM t JOIN (SELECT h, COUNT(*) AS n FROM t GROUP BY h) AS q ON t.h = q.h",
     }.items():

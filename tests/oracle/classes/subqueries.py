@@ -83,6 +83,31 @@ SUBQUERIES = {
         "SELECT COUNT(*) AS n, (SELECT MAX(k) FROM u) AS most, SUM(id) > ANY (SELECT k FROM u) AS a FROM t"
     ),
     "in_an_aggregate": Case("SELECT g, SUM(CASE WHEN k IN (SELECT k FROM u) THEN 1 ELSE 0 END) AS n FROM t GROUP BY g"),
+    "own_or_correlated": Case(
+        "SELECT id, s FROM t WHERE (flag OR amount > (SELECT AVG(k) * 50 FROM u WHERE u.g = t.g))"
+        " AND (k < 5 OR amount > (SELECT MIN(amount) FROM u WHERE u.k = t.k) AND g = 'a')"
+    ),
+    "own_beside_correlated": Case(
+        "SELECT id, (SELECT MAX(amount) FROM u WHERE u.k = t.k) AS most FROM t WHERE k > 2 AND g <> 'b'"
+        " OR amount BETWEEN (SELECT MIN(amount) FROM u WHERE u.k = t.k) AND (SELECT MAX(amount) FROM u WHERE u.k = t.k)"
+    ),
+    "either_correlated": Case(
+        "SELECT t.id, v.id AS other FROM t JOIN u v ON v.k = t.k WHERE NOT (t.amount <= (SELECT AVG(amount) FROM u"
+        " WHERE u.g = t.g) AND v.amount >= (SELECT AVG(amount) FROM u WHERE u.g = v.g) AND v.flag)"
+    ),
+    "correlated_in_case": Case(
+        "SELECT g, COUNT(*) AS n FROM t WHERE CASE WHEN flag THEN amount > (SELECT AVG(amount) FROM u WHERE u.g = t.g)"
+        " WHEN k IN (SELECT k FROM u WHERE u.id > t.id) THEN k > 4"
+        " ELSE amount > (SELECT AVG(amount) FROM u WHERE u.k = t.k) OR s IS NULL END GROUP BY g"
+    ),
+    "own_or_no_partner": Case(
+        "SELECT k, g FROM t WHERE NOT EXISTS (SELECT 1 FROM u WHERE u.k = t.k AND u.flag) OR amount > 9000"
+        " OR k NOT IN (SELECT big FROM u WHERE u.g = t.g)"
+    ),
+    "of_an_outer_side": Case(
+        "SELECT t.id, u.id AS other FROM t LEFT JOIN u ON u.k = t.k AND u.id >"
+        " (SELECT COUNT(*) FROM t v WHERE v.k = u.k) WHERE (SELECT COUNT(*) FROM t v WHERE v.k = u.k) = 0 OR u.id > 20"
+    ),
     "count_none": Case("SELECT id FROM t WHERE (SELECT COUNT(*) FROM u WHERE u.k = t.k) = 0 AND g = 'a'"),
 }
 

@@ -33,12 +33,13 @@ from workbench.sql.binder.aggregates.dependent_groups import with_dependent_grou
 from workbench.sql.binder.hardly_meant import warn_of_slips
 from workbench.sql.binder.joins.after_groups import AfterGroups
 from workbench.sql.binder.joins.all_pairs import warn_of_all_pairs
+from workbench.sql.binder.joins.alternatives import conjunct_of
 from workbench.sql.binder.joins.from_clause import FromClause, bind_from
+from workbench.sql.binder.joins.resolving import resolved
 from workbench.sql.binder.joins.selected_elements import add_selected
 from workbench.sql.binder.joins.subquery_conditions import SubqueryConditions
 from workbench.sql.binder.joins.subquery_parts import conjuncts
 from workbench.sql.binder.joins.subquery_values import FromRows, SubqueryValues
-from workbench.sql.binder.joins.trees import resolved
 from workbench.sql.binder.order.aliases import KnownAliases, SelectAliases
 from workbench.sql.binder.order.analytic import Analytics, has_own_aggregate, over_values, without_over
 from workbench.sql.binder.order.keys import (
@@ -63,7 +64,6 @@ from workbench.sql.functions.calls import call
 from workbench.sql.logical import Analyzed, Block, Grouping, LogicalQuery, Ordered, Output, SetQuery, StreamInput
 from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction
 from workbench.sql.predicates.normal_form import normal_form
-from workbench.sql.predicates.null_safe import with_null_safe_keys
 from workbench.sql.syntax.grouping_sets import grouping_sets
 from workbench.sql.windows.bounds import NoWindow, split_bounds, without_trivial_bounds
 from workbench.sql.windows.overlapping import without_overlap
@@ -174,7 +174,7 @@ class SelectBinder:
         partners = SubqueryConditions(self._from, self._context, scope)
         for node in conjuncts(condition):
             if not partners.condition(node, scalar):
-                self._from.conditions.append(with_null_safe_keys(normal_form(scalar.condition(node))))
+                self._from.conditions.append(conjunct_of(node, scalar))
 
     def bind_groups(self) -> None:
         """GROUP BY: its expressions, each once, in reading order; and the parts of a window that is a group."""

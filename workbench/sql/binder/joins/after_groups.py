@@ -22,7 +22,8 @@ from workbench.sql.algebra.expressions import (
 from workbench.sql.algebra.types import BOOLEAN
 from workbench.sql.binder.joins.domain import domain_of
 from workbench.sql.binder.joins.from_clause import FromClause
-from workbench.sql.binder.joins.trees import FromTree, Leaf, OuterJoin, Rows, resolved, with_results_over
+from workbench.sql.binder.joins.resolving import resolved
+from workbench.sql.binder.joins.trees import FromTree, Leaf, OuterJoin, Rows, with_results_over
 from workbench.sql.binder.joins.unnesting import Correlated, Domain
 from workbench.sql.binder.scope import Scope
 from workbench.sql.logical import Block, Input, Output
@@ -126,7 +127,7 @@ class AfterGroups:
             outer = tuple(map_columns(next(compared), over) for _ in joined.correlated.outer)
             on = replace(joined.correlated, outer=outer).on(position)
             there = {replace(joined.found, source=position): Constant(True, BOOLEAN)}
-            trees[0] = OuterJoin((Rows((trees[0],)), Rows((leaf,))), Rows((), on), frozenset([0]), there)
+            trees[0] = OuterJoin((Rows((trees[0],)), Rows((leaf,))), Rows((), on), frozenset([0]), there, single=True)
         result = with_results_over(block, over)
         joined_block = Block(
             (),

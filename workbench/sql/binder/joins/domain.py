@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from workbench.errors import UnsupportedError
 from workbench.sql.algebra.column_names import display_name
 from workbench.sql.algebra.expressions import Column
+from workbench.sql.binder.joins.resolving import resolved
 from workbench.sql.binder.joins.semijoins import JoinClause
-from workbench.sql.binder.joins.trees import positions, resolved
+from workbench.sql.binder.joins.trees import positions
 from workbench.sql.binder.joins.unnesting import Domain
 from workbench.sql.logical import Block, Input, Output
 from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction, predicate_sources

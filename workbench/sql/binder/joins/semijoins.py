@@ -12,7 +12,8 @@ from typing import Protocol
 
 from workbench.sql.algebra.expressions import Column, Constant
 from workbench.sql.algebra.types import BOOLEAN
-from workbench.sql.binder.joins.trees import FromTree, Rows, SemijoinTree, resolved
+from workbench.sql.binder.joins.resolving import resolved
+from workbench.sql.binder.joins.trees import FromTree, Rows, SemijoinTree
 from workbench.sql.logical import Block, Input, Output
 from workbench.sql.predicates.cnf import (
     Literal,

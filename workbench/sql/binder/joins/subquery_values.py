@@ -1,9 +1,9 @@
 """Subqueries as values: a subquery anywhere in an expression has a value for each outer row or group.
 
 It is an aggregate of one row, joined by an outer join with what it reads of the outer row (``unnesting``). Whether
-there are rows is a count of them::
+there are rows is MIN of a constant over them, which only the first and the last one change::
 
-    EXISTS (q)           is  COUNT(*) of q > 0
+    EXISTS (q)           is  MIN(0) of q IS NOT NULL
     x IN (q)             is  TRUE where q has x, else NULL where x or some value of q is NULL, else FALSE
     (x, y) IN (q)        is  TRUE where q has both, else NULL where some row of q may have both, else FALSE
     x < ANY (q)          is  x < MAX of q, likewise
@@ -14,8 +14,9 @@ there are rows is a count of them::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Protocol
 
 from sqlglot import exp
@@ -43,7 +44,7 @@ from workbench.sql.binder.joins.subquery_parts import (
     has_one_row,
     input_columns,
 )
-from workbench.sql.binder.joins.trees import COMPUTED, OuterJoin, Rows
+from workbench.sql.binder.joins.trees import COMPUTED, FromTree, Leaf, OuterJoin, Rows
 from workbench.sql.binder.joins.unnesting import (
     Correlated,
     Domain,
@@ -103,17 +104,23 @@ class FromRows:
         return None if any(column.source < 0 for column in columns(value)) else value
 
     def add_input(self, relation: Input) -> int:
-        """Join a relation of one row."""
-        return self.clause.add_input(relation)
+        """Join a relation of one row; one that is joined already is not joined again."""
+        alone = (tree.position for tree in self.clause.trees if isinstance(tree, Leaf) and tree.input == relation)
+        there = next(alone, None)
+        return self.clause.add_input(relation) if there is None else there
 
     def add_value(self, correlated: Correlated, found: Callable[[int], Column]) -> int:
-        """Join a relation with the inputs that it belongs to."""
+        """Join a relation with the inputs that it belongs to, if it is not joined with them already."""
+        for join in chain.from_iterable(map(_values_of, self.clause.trees)):
+            match join.sides[1].trees:
+                case (Leaf(there, relation),) if relation == correlated.query and join.on.where == correlated.on(there):
+                    return there
         position = self.clause.add_input(correlated.query)
         on = correlated.on(position)
         right = Rows(self.clause.take([position]))
         left = Rows(self.clause.take(p for p in predicate_sources(on) if p != position))
         there = {found(position): Constant(True, BOOLEAN)}
-        self.clause.trees.append(OuterJoin((left, right), Rows((), on), frozenset([0]), there))
+        self.clause.trees.append(OuterJoin((left, right), Rows((), on), frozenset([0]), there, single=True))
         return position
 
 
@@ -142,7 +149,7 @@ class SubqueryValues:
                 return self._array(node, b)
             case exp.Exists():
                 query = self._query(node.this)
-                return Constant(True, BOOLEAN) if has_one_row(query) else call(">", self._count(query), _ZERO)
+                return Constant(True, BOOLEAN) if has_one_row(query) else self._has_rows(query)
             case exp.In():
                 query = self._query(node.args["query"])
                 return self._is_in(compared_values(node, query, b), query, node, b)
@@ -212,19 +219,20 @@ class SubqueryValues:
             hint = "let a subquery in FROM select it"
             b.source.refuse("a value of OVER that is compared with a subquery", node, hint)
         pairs = [(y.name, outward(x)) for x, y in zip(compared, input_columns(query), strict=True)]
-        equal = self._count(query, lambda row: (call("=", row[y], x) for y, x in pairs))
+        equal = self._has_rows(query, lambda row: (call("=", row[y], x) for y, x in pairs))
         if len(pairs) == 1:
             (x,), (y,) = values, input_columns(query)
             rows, known = self._aggregated(query, [("count", ()), ("count", (y,))])
             unknown = call("or", call("<", known, rows), call("and", call("is_null", x), call(">", rows, _ZERO)))
-            return _known(call(">", equal, _ZERO), unknown)
-        possible = self._count(query, lambda row: (
+            return _known(equal, unknown)
+        possible = self._has_rows(query, lambda row: (
             call("or", call("=", row[y], x), call("is_null", row[y]), call("is_null", x)) for y, x in pairs
         ))  # fmt: skip
-        return _known(call(">", equal, _ZERO), call(">", possible, _ZERO))
+        return _known(equal, possible)
 
-    def _count(self, query: LogicalQuery, tests: Tests = lambda row: ()) -> Expression:
-        return self._aggregated(query, [("count", ())], tests)[0]
+    def _has_rows(self, query: LogicalQuery, tests: Tests = lambda row: ()) -> Expression:
+        """Whether a subquery has rows that satisfy tests: MIN of a constant, which no other row of many changes."""
+        return call("not", call("is_null", self._aggregated(query, [("min", (_ZERO,))], tests)[0]))
 
     def _aggregated(
         self,
@@ -277,6 +285,14 @@ class SubqueryValues:
 
 _NEGATED = {"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _ZERO = Constant(0, INTEGER)
+
+
+def _values_of(tree: FromTree) -> Iterator[OuterJoin]:
+    """The outer joins of a tree by which its rows have values of subqueries."""
+    match tree:
+        case OuterJoin(single=True):
+            yield tree
+            yield from chain.from_iterable(map(_values_of, tree.sides[0].trees))
 
 
 def _found(position: int) -> Column:

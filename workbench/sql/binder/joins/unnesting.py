@@ -29,15 +29,8 @@ from workbench.sql.algebra.expressions import (
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import BOOLEAN
 from workbench.sql.binder.joins.nearest import nearest_of
-from workbench.sql.binder.joins.trees import (
-    COMPUTED,
-    Leaf,
-    OuterJoin,
-    Rows,
-    mapped,
-    resolved,
-    with_results_over,
-)
+from workbench.sql.binder.joins.resolving import resolved
+from workbench.sql.binder.joins.trees import COMPUTED, Leaf, OuterJoin, Rows, mapped, with_results_over
 from workbench.sql.binder.scope import Scope
 from workbench.sql.functions.calls import call, fold_calls
 from workbench.sql.logical import (
