@@ -123,6 +123,21 @@ def test_a_file_of_the_same_size_in_the_place_of_another(tmp_path: Path, ending:
     ends(source, reading, [0, 1, 2], "was replaced or changed", 1)
 
 
+@pytest.mark.parametrize("name", ["app.log", "app.log.1"])
+def test_a_log_begins_anew_under_its_name(tmp_path: Path, name: str) -> None:
+    """It was cut after it was copied, or was renamed to a name that the pattern has, or has not."""
+    file = tmp_path / "app.log"
+    file.write_text("a\nb\n")
+    reader = open_live(str(tmp_path / ("app.lo?" if name == "app.log" else "app.log*")))
+    assert reader is not None
+    before = reader.fetch({}, 9)
+    file.rename(tmp_path / "app.log.1")
+    for text in ("c\n", "d\ne\nf\n"):
+        file.write_text(text)
+        after = reader.fetch(before.offsets, 9)
+        assert after.rows.column("line").to_pylist() == text.split() and not after.quarantined
+
+
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_file_that_is_put_back(tmp_path: Path, ending: str) -> None:
     source, reading = reading_of(tmp_path, ending, 1, 2)

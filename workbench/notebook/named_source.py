@@ -9,8 +9,8 @@ from typing import Any
 
 from workbench.errors import nearest
 from workbench.notebook.command_line import MagicError
+from workbench.streams.files.partitions import is_pattern
 from workbench.streams.live.delta_feed import DELTA_SCHEME
-from workbench.streams.live.sources import is_pattern
 from workbench.streams.readers import nearest_file
 
 _ADDRESS = re.compile(r"([a-z][a-z+]{2,}):/?([^/].*)")

@@ -32,6 +32,18 @@ from workbench.streams.files.json_records import rows_of, within_depth
 from workbench.streams.files.json_schema import schema_of, texts_seen
 from workbench.streams.files.json_values import JsonRecord, as_texts, has_texts
 from workbench.streams.files.log_lines import open_log_lines
+from workbench.streams.files.partitions import (
+    FolderValues,
+    files_in_folders,
+    files_of_pattern,
+    folder_columns,
+    folder_fields,
+    folder_values,
+    is_hidden,
+    is_pattern,
+    said_of_folders,
+    split_pattern,
+)
 from workbench.streams.files.urls import UrlFile, is_url, url_files
 from workbench.streams.log import CHUNK_ROWS
 from workbench.streams.source import Chunk, OpenedSource
@@ -109,13 +121,13 @@ def check_no_options(options: CsvOptions | None, what: str) -> None:
 
 def _open_url(url: str, stack: ExitStack, options: CsvOptions | None, declared: Declared) -> OpenedSource:
     files = url_files(url)
-    if len(files) == 1:
+    if len(files) == 1 and not ("*" in url and files[0].name.endswith(".parquet")):
         return _open_file(files[0], stack, options, declared)
     if other := next((file.name for file in files if not file.name.endswith(".parquet")), None):
         what = f"{shown_address(url)} matches {len(files)} files, {other} among them"
         raise StreamError(what, hint="only of Parquet there may be many")
     check_no_options(options, shown_address(url))
-    return _open_parquet(files, declared)
+    return _open_parquet(files, declared, [folder_values(file.below(url)) for file in files])
 
 
 def nearest_file(path: Path) -> str | None:
@@ -138,6 +150,13 @@ def _stem(path: Path) -> str:
 
 
 def _open_path(path: Path, stack: ExitStack, options: CsvOptions | None, declared: Declared) -> OpenedSource:
+    if not path.exists() and is_pattern(path) and (files := files_of_pattern(path)):
+        if any(FileFormat.named(file.name) is not FileFormat.PARQUET for file in files):
+            what = f"{path} matches {len(files)} files, which are not all of Parquet"
+            raise StreamError(what, hint="a table is read from one file then; a stream reads such files as they come")
+        check_no_options(options, str(path))
+        root, _ = split_pattern(path)
+        return _open_parquet(files, declared, [folder_values(file.relative_to(root)) for file in files])
     if not path.exists():
         check_no_connection_string(str(path))
         where = f"paths are seen from {Path.cwd()}" if path.parent.is_dir() else f"there is no folder {path.parent}"
@@ -146,7 +165,7 @@ def _open_path(path: Path, stack: ExitStack, options: CsvOptions | None, declare
         check_no_options(options, str(path))
         if is_delta_table(path):
             return _open_reader(delta_table(path).to_pyarrow_dataset().scanner().to_reader())
-        return _open_parquet(_parquet_files(path), declared)
+        return _open_folder(path, declared)
     return _open_file(path, stack, options, declared)
 
 
@@ -181,23 +200,22 @@ def _open_tables(file: Path | UrlFile, kind: FileFormat, stack: ExitStack) -> Op
         raise StreamError(f"{file} is cut short or damaged: {error}", hint="copy or write the file again") from error
 
 
-def _parquet_files(folder: Path) -> list[Path]:
-    """The folder's Parquet files in name order, which is row order in what Spark wrote."""
-    files = sorted(path for path in folder.glob("*.parquet") if path.is_file() and not path.name.startswith(("_", ".")))
+def _open_folder(folder: Path, declared: Declared) -> OpenedSource:
+    """Opens the Parquet files of a folder in name order, which is row order in what Spark wrote, or those below it."""
+    files = sorted(path for path in folder.glob("*.parquet") if path.is_file() and not is_hidden(Path(path.name)))
+    files = files or files_in_folders(folder, ".parquet")
     if files:
-        return files
-    if any(path.is_dir() and "=" in path.name for path in folder.iterdir()):
-        raise StreamError(
-            f"{folder} is partitioned into folders, which give no row order",
-            hint="write it again without partitions, sorted by time, or give a Spark DataFrame with an order",
-        )
+        return _open_parquet(files, declared, [folder_values(file.relative_to(folder)) for file in files])
     raise StreamError(
         f"no Parquet files (*.parquet) in the folder {folder}",
         hint=f"give the path of one file, or the pattern of files that will come, as {folder}/*.csv",
     )
 
 
-def _open_parquet(paths: Sequence[Path | UrlFile], declared: Declared) -> OpenedSource:
+def _open_parquet(
+    paths: Sequence[Path | UrlFile], declared: Declared, folders: Sequence[FolderValues] = ()
+) -> OpenedSource:
+    """Opens Parquet files as one source; the columns that their folders give come last."""
     found = [_parquet_schema(path) for path in paths]
     schemas, rows = [schema for schema, _ in found], sum(count for _, count in found)
     for path, schema in zip(paths, schemas, strict=True):
@@ -208,14 +226,21 @@ def _open_parquet(paths: Sequence[Path | UrlFile], declared: Declared) -> Opened
     common = pa.schema([common_field([s.field(name) for s in schemas if name in s.names]) for name in names])
     some = {name: sum(name in schema.names for schema in schemas) for name in names}
     notes = (f"{n}: {count:,} of {len(paths):,} files have it" for n, count in some.items() if count < len(paths))
-    opened = replace(_of_rows(common, _parquet_batches(paths, common.names), rows), notes=tuple(notes))
+    of_folders = folder_fields(
+        folders, {name for values in folders for name in values if stored_name(name) in (declared or {})}
+    )
+    of_folders = [field for field in of_folders if stored_name(field.name) not in {*map(stored_name, names)}]
+    batches = _parquet_batches(paths, common.names, folders or [{}] * len(paths), of_folders)
+    said = [said_of_folders(of_folders)] if of_folders else []
+    whole = pa.schema([*common, *of_folders], common.metadata)
+    opened = replace(_of_rows(whole, batches, rows), notes=(*said, *notes))
     clashes = {
         name
         for name in names
         if stored_name(name) not in (declared or {}) and not is_text(common.field(name).type)
         if any(name in schema.names and is_text(schema.field(name).type) for schema in schemas)
     }
-    return replace(opened, chunks=_of_one_type(opened.chunks, common, clashes)) if clashes else opened
+    return replace(opened, chunks=_of_one_type(opened.chunks, whole, clashes)) if clashes else opened
 
 
 def _of_one_type(chunks: Iterable[Chunk], schema: pa.Schema, strict: Collection[str]) -> Iterator[Chunk]:
@@ -257,14 +282,18 @@ def without_index(schema: pa.Schema) -> pa.Schema:
     return pa.schema(kept, schema.metadata) if kept else schema
 
 
-def _parquet_batches(paths: Sequence[Path | UrlFile], names: list[str]) -> Iterator[pa.RecordBatch]:
-    for path in paths:
+def _parquet_batches(
+    paths: Sequence[Path | UrlFile], names: list[str], folders: Sequence[FolderValues], of_folders: Sequence[pa.Field]
+) -> Iterator[pa.RecordBatch]:
+    all_names = [*names, *(field.name for field in of_folders)]
+    for path, values in zip(paths, folders, strict=True):
         with _opened(path) as opened, _parquet_file(opened) as file:
             try:
                 for batch in file.iter_batches(CHUNK_ROWS, use_threads=False):
                     there = {*batch.schema.names}
                     columns = [batch.column(name) if name in there else pa.nulls(batch.num_rows) for name in names]
-                    yield pa.RecordBatch.from_arrays(columns, names=names)
+                    columns += folder_columns(values, of_folders, batch.num_rows)
+                    yield pa.RecordBatch.from_arrays(columns, names=all_names)
             except (OSError, pa.ArrowException) as error:
                 raise StreamError(f"{path} is damaged: {error}", hint="copy or write the file again") from error
 
@@ -336,7 +365,7 @@ def _open_spark(frame: Any, scratch: Path) -> OpenedSource:
         raise StreamError(
             f"Spark could not write the DataFrame: {reason}", hint="check that df.write.parquet(...) works"
         ) from error
-    return _open_parquet(_parquet_files(scratch), None)
+    return _open_folder(scratch, None)
 
 
 def _mixed(records: Sequence[JsonRecord], schema: pa.Schema) -> str:

@@ -8,12 +8,13 @@ import shutil
 import tempfile
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import IO, Any
 
 from workbench.errors import EnvironmentProblem, StreamError, nearest
 from workbench.errors.secrets import without_secrets
 from workbench.streams.addresses.address import shown_address, usable_url
+from workbench.streams.files.partitions import split_pattern
 
 _SCHEMES = ("kafka", "postgresql", "https", "s3", "gs", "socket", "lookup+https")
 _FOUND = "is the address right, and may this machine read it?"
@@ -50,6 +51,11 @@ class UrlFile:
     def suffix(self) -> str:
         """The end of its name, with the point."""
         return Path(self.name).suffix
+
+    def below(self, pattern: str) -> PurePath:
+        """Its path without the folders that a pattern of URLs names."""
+        named = {*split_pattern(pattern)[0].parts}
+        return PurePath(*(part for part in PurePath(self._path).parts if part not in named))
 
     def open(self, mode: str = "rb") -> IO[bytes]:
         """Its bytes; nothing is read that is not asked for.

@@ -11,15 +11,19 @@ import os
 import time
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass, replace
+from glob import glob
 from pathlib import Path
 from stat import S_ISDIR
 
 from workbench.errors import StreamError
 from workbench.files.writing import checksum_of
 from workbench.streams.files.formats import FileFormat, is_compressed
+from workbench.streams.files.partitions import is_hidden, split_pattern
 from workbench.streams.live.reader import mark_of
 
 _FILES = ("*.parquet", "*.csv", "*.csv.gz", "*.tsv", "*.jsonl", "*.ndjson")
+_NOT_WHOLE = ("~", ".tmp", ".temp", ".part", ".partial", ".filepart", ".crdownload", ".download", ".swp", "._COPYING_")
+"""How the names of files end that editors, browsers and copying programs give another name when they are whole."""
 LINE_WAITS = 10.0
 """Seconds without a change after which a last line without an end is whole."""
 _LOOK = 1 << 16
@@ -76,6 +80,20 @@ class Note:
         return self.checksum is not None and checksum_of(file, self.size) == self.checksum
 
 
+def check_is_file(file: Path) -> None:
+    """Check that a path that a pattern matches is a file.
+
+    Raises:
+        StreamError: it is none.
+    """
+    if file.is_dir():
+        raise StreamError(
+            f"{file} is a folder", hint=f"{file.parent}/**/*.parquet, or another ending, is what is in it"
+        )
+    if not file.is_file():
+        raise StreamError(f"{file} is {'a link to what is not there' if file.is_symlink() else 'no file'}")
+
+
 def note_of(file: Path, stamp: str) -> Note:
     """The note of a file that was not read before.
 
@@ -83,16 +101,14 @@ def note_of(file: Path, stamp: str) -> Note:
         StreamError: it is no file, or has nothing yet.
         OSError: it cannot be read.
     """
-    if not file.is_file():
-        what = "a folder" if file.is_dir() else "a link to what is not there" if file.is_symlink() else "no file"
-        raise StreamError(f"{file} is {what}")
+    check_is_file(file)
     if not stamped_size(stamp):
         raise StreamError(f"{file} is empty; it is read when something is in it")
     return Note(stamp, checksum_of(file, stamped_size(stamp)))
 
 
 def changed_note(file: Path, stamp: str, known: Note) -> Note:
-    """The note of a file that was read before, as it is now: as it was, or with more at its end.
+    """The note of a file that was read before, as it is now: as it was, with more at its end, or a log begun anew.
 
     Raises:
         StreamError: another file stands in its place.
@@ -105,7 +121,10 @@ def changed_note(file: Path, stamp: str, known: Note) -> Note:
         whole = size == before or _ended_a_line(file, before)
         # Half a line of these is no row, and was quarantined.
         held_back = is_compressed(file.name) or FileFormat.named(file.name) is FileFormat.JSON
-        if size < before or checksum_of(file, before) != known.checksum or not (whole or held_back):
+        other = size < before or checksum_of(file, before) != known.checksum
+        if other and FileFormat.named(file.name) is FileFormat.LOG:
+            return note_of(file, stamp)  # a log begins anew under its name, whether it was cut or renamed
+        if other or not (whole or held_back):
             what = f"{file} was replaced or changed after {known.rows:,} of its rows were read"
             raise StreamError(f"{what}: what is new in it is not read, unless it gets another name")
         passed -= not whole and passed > 0
@@ -155,11 +174,17 @@ def matching_files(pattern: str) -> dict[str, tuple[Path, str]]:
         OSError: the folder is not there, or cannot be read.
     """
     path = Path(pattern)
-    patterns = [path / ending for ending in _FILES] if path.is_dir() else [path]
-    os.scandir(patterns[0].parent).close()  # ``glob`` finds nothing where a folder is gone, or may not be read
-    found = {file for one in patterns for file in one.parent.glob(one.name) if not file.name.startswith((".", "_"))}
-    stamped = sorted((time, file.name, file, size) for file in found for size, time in _stat(file))
-    return {_place(name): (file, f"{size} {time} ") for time, name, file, size in stamped}
+    root, rest = (path, "") if path.is_dir() else split_pattern(path)
+    os.scandir(root).close()  # ``glob`` finds nothing where a folder is gone, or may not be read
+    endings = [rest] if rest else _FILES
+    found = {name for one in endings for name in glob(one, root_dir=root, recursive=True) if not _is_passed(name, one)}
+    stamped = sorted((time, name, size) for name in found for size, time in _stat(root / name))
+    return {_place(name): (root / name, f"{size} {time} ") for time, name, size in stamped}
+
+
+def _is_passed(name: str, pattern: str) -> bool:
+    """Whether a file is hidden, or is not whole yet by its name, which the pattern does not ask for."""
+    return is_hidden(Path(name)) or any(name.endswith(one) and not pattern.endswith(one) for one in _NOT_WHOLE)
 
 
 def _place(name: str) -> str:

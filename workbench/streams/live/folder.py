@@ -28,11 +28,13 @@ from workbench.streams.files.formats import FileFormat
 from workbench.streams.files.json_lines import open_json_lines
 from workbench.streams.files.json_schema import widest_field
 from workbench.streams.files.json_values import as_texts, lacking_columns
+from workbench.streams.files.partitions import folder_fields, folder_values, split_pattern, with_folder_columns
 from workbench.streams.guessing import Guess
 from workbench.streams.live.file_notes import (
     LINE_WAITS,
     Note,
     changed_note,
+    check_is_file,
     matching_files,
     note_of,
     stamped_size,
@@ -62,6 +64,7 @@ class FolderReader(BaseReader):
 
     def __init__(self, pattern: str, schema: pa.Schema | None = None, options: CsvOptions | None = None) -> None:
         self._pattern = pattern
+        self._root = Path(pattern) if Path(pattern).is_dir() else split_pattern(pattern)[0]
         self._options = options_of(schema) if schema is not None else options or CsvOptions()
         self.inferred: Mapping[str, Guess] = {}
         self.notes: tuple[str, ...] = ()
@@ -121,14 +124,16 @@ class FolderReader(BaseReader):
         except OSError as error:
             message = f"no file matches {self._pattern}: its folder cannot be read: {error.strerror}"
             raise StreamError(message, hint="make the folder, or check its name and who may read it") from error
+        of_folders = folder_fields(folder_values(file.relative_to(self._root)) for file, _ in files.values())
         for file, stamp in files.values():
             try:
+                check_is_file(file)
                 part = whole_lines(file, stamp)
                 if part != stamp and not stamped_size(part):
                     raise StreamError(f"{file}: its first line has no end yet")
-                with _opened(file, self._options, growing=part != stamp) as first:
+                with _opened(file, None, self._options, growing=part != stamp) as first:
                     self._of_json = FileFormat.named(file.name) is FileFormat.JSON
-                    return OpenedSource(first.schema, iter(()), first.inferred, first.notes)
+                    return with_folder_columns(replace(first, chunks=iter(())), {}, of_folders)
             except StreamError as error:
                 problem = problem or error
         raise NothingYet(problem.message if problem is not None else f"no file matches {self._pattern}")
@@ -150,7 +155,7 @@ class FolderReader(BaseReader):
         note = note_of(file, part) if known is None else changed_note(file, part, known)
         read, ended = note.rows if known is not None else int(taken.at(place) or 0), True
         passed = note.quarantined
-        with _opened(file, self._options, self._schema, growing=part != stamp) as opened:
+        with _opened(file, self._root, self._options, self._schema, growing=part != stamp) as opened:
             self._check(file, opened.schema)
             types = {name: str(guess.type) for name, guess in opened.inferred.items()}
             try:
@@ -319,19 +324,27 @@ def _from(chunks: Iterator[Chunk], rows: int, quarantined: int, is_widened: bool
 
 
 class _opened:
-    """An open file, which is closed at the end of the context.
+    """An open file, with the columns of its folders; it is closed at the end of the context.
 
     Lines of JSON say no types, so those of the stream hold: a file whose lines have only NULL in a column, or leave it
     out, or are no JSON, stops nothing.
     """
 
-    def __init__(self, file: Path, options: CsvOptions, schema: pa.Schema | None = None, growing: bool = False) -> None:
+    def __init__(
+        self, file: Path, root: Path | None, options: CsvOptions, schema: pa.Schema | None = None, growing: bool = False
+    ) -> None:
         self._file, self._schema, self._stack = file, schema, ExitStack()
+        self._folders = {} if root is None else folder_values(file.relative_to(root))
         self._options = replace(options, growing=growing)
 
     def __enter__(self) -> OpenedSource:
+        known = [] if self._schema is None else [field for field in self._schema if field.name in self._folders]
+        return with_folder_columns(self._rows(), self._folders, known)
+
+    def _rows(self) -> OpenedSource:
         if self._schema is not None and FileFormat.named(self._file.name) is FileFormat.JSON:
-            return open_json_lines(self._file, self._stack, self._schema)
+            of_file = [field for field in self._schema if field.name not in self._folders]
+            return open_json_lines(self._file, self._stack, pa.schema(of_file, self._schema.metadata))
         return open_source(self._file, self._file.parent, self._stack, self._options)
 
     def __exit__(self, *problem: object) -> None:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from workbench.arrow.types import to_arrow
 from workbench.streams.files.csv_layout import CsvOptions
-from workbench.streams.files.urls import is_url
+from workbench.streams.files.partitions import is_pattern
 from workbench.streams.ingest import declared_types
 from workbench.streams.live.delta_feed import DELTA_SCHEME, DeltaFeedReader, delta_source
 from workbench.streams.live.folder import FolderReader, files_of_columns
@@ -26,13 +26,6 @@ from workbench.streams.live.reader import NothingYet, Reader
 from workbench.streams.live.socket_lines import SOCKET_SCHEME, SocketReader
 from workbench.streams.live.spark_stream import SparkStreamReader, is_streaming
 from workbench.streams.readers import check_no_options
-
-_PATTERN = frozenset("*?[")
-
-
-def is_pattern(path: str | Path) -> bool:
-    """Whether a path stands for all files that match it; the options of an address are no pattern."""
-    return not is_url(path) and not _PATTERN.isdisjoint(str(path))
 
 
 def named_source(source: object, changes: str | None, since: int | None, registry: str | None) -> object:
