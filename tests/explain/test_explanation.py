@@ -141,3 +141,8 @@ def test_an_explanation_among_queries_names_no_others() -> None:
     explanation = ExplanationView("q", decisions).among({"kept", "q"})
     assert [one.shared_with for one in explanation.decisions] == [("kept",), ()]
     assert "gone" not in f"{explanation}{explanation._repr_html_()}"
+
+
+def test_long_cells_wrap_also_where_those_around_them_do_not() -> None:
+    html = ExplanationView("mine", (decision(),), ())._repr_html_()
+    assert html.count('<div style="white-space:normal">') == 3

@@ -10,6 +10,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 from workbench import Session
@@ -167,3 +169,21 @@ def test_numbers_of_json_that_no_type_keeps_are_texts(tmp_path: Path, values: li
     found = {row["id"]: str(row["v"]) for row in log.read(0, log.rows).to_pylist()}
     assert len(log.quarantined) + len(found) == len(values) and len(found) > len(values) / 2
     assert all(found[n] == values[n] or float(found[n]) == float(values[n]) for n in found)
+
+
+@pytest.mark.parametrize("kind", ["frame", "arrow", "parquet", "folder"])
+def test_nanoseconds_that_are_cut_are_said(tmp_path: Path, kind: str) -> None:
+    at = pd.to_datetime(["2026-01-31 10:00:00.000001500", "2026-01-31 10:00:01.000000000", None])
+    frame = pd.DataFrame({"at": at.astype("datetime64[ns]"), "id": [1, 2, 3]})
+    (tmp_path / "in").mkdir()
+    frame.to_parquet(tmp_path / "in/1.parquet")
+    source = {"frame": frame, "arrow": pa.Table.from_pandas(frame), "parquet": tmp_path / "in/1.parquet"}
+    with Session() as session:
+        stream = session.add_stream("S", source.get(kind, f"{tmp_path}/in/*.parquet"))
+        session.run()
+        stream = session.streams["S"]
+        assert [note for note in stream.notes if note.startswith("nanoseconds: at, whose times are cut")]
+        assert str(session.ask("SELECT MIN(at) AS first FROM S")["first"][0]) == "2026-01-31 10:00:00.000001"
+    with Session() as session:
+        stream = session.add_stream("S", frame.iloc[1:])
+        assert not stream.notes

@@ -162,6 +162,6 @@ def _rows_to_test(candidates: Iterable[Candidate]) -> str:
 def _html_row(decision: Decision) -> str:
     reasons = "".join(f"<div>{escape(part)}</div>" for part in (why(decision), *_details(decision)) if part)
     shared_with = listed(decision.shared_with) if is_shared(decision) else ""
-    plain = (_sign(decision), status(decision), decision.operator)
-    cells = (*map(escape, plain), f'<div style="white-space:normal">{reasons}</div>', escape(shared_with))
+    wrapped = (escape(decision.operator), reasons, escape(shared_with))  # in the panel, too, whose cells do not wrap
+    cells = (_sign(decision), status(decision), *(f'<div style="white-space:normal">{c}</div>' for c in wrapped))
     return '<tr style="vertical-align:top">' + "".join(f'<td style="text-align:left">{c}</td>' for c in cells) + "</tr>"

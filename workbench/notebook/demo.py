@@ -34,8 +34,7 @@ OFFLINE_PAGE = """\
 """
 
 OVERVIEW = (
-    '<div style="display:grid; grid-template-columns:repeat(auto-fit, minmax(24em, 1fr)); gap:8px 24px; font-size:90%">'
-    '<div style="grid-column:1 / -1">{}</div>{}</div>'
+    '<div style="display:flex; flex-wrap:wrap; gap:8px 24px; font-size:90%"><div style="flex:1 1 100%">{}</div>{}</div>'
 )
 """The first highlight as wide as the page, the others below it."""
 
@@ -86,7 +85,9 @@ def with_highlights(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     ]
     if not shown:
         return notebook
-    details = "".join(f'<div style="max-height:18em; overflow:auto">{html}</div>' for html in shown[1:])
+    details = "".join(
+        f'<div style="flex:1 1 24em; max-height:32em; min-width:0; overflow:auto">{html}</div>' for html in shown[1:]
+    )
     overview = nbformat.v4.new_markdown_cell(OVERVIEW.format(shown[0], details))
     return nbformat.v4.new_notebook(
         metadata=notebook.metadata, cells=[*notebook.cells[:1], overview, *notebook.cells[1:]]

@@ -32,8 +32,8 @@ from workbench.streams.files.json_values import (
     text_of_json,
 )
 
-NAN, NAN_AS_NULL = "NaN", "NaN as NULL"
-"""What stands for the type where a column has NaN, and where NaN of it is read as NULL."""
+NAN, NAN_AS_NULL, FINER = "NaN", "NaN as NULL", "finer"
+"""What stands for the type where a column has NaN, where NaN of it is read as NULL, and where its times are cut."""
 _ABSENT_RECORDS = 10
 """Records without a member, one after the other, of which it is said: some leave out what is NULL."""
 
@@ -47,21 +47,28 @@ class Differences:
         gone: the columns that rows lack, and how many of them.
         nan: the columns of which NaN is read as NULL: which row is the first, of how many.
         tabular: whether the source names its columns, so that one is gone as soon as it is not named.
+        finer: the columns with times that are finer than a microsecond, as ``nan``.
     """
 
     new: Mapping[str, str] = field(default_factory=dict)
     gone: Mapping[str, int] = field(default_factory=dict)
     tabular: bool = False
     nan: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    finer: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def and_then(self, later: Differences) -> Differences:
         """What is found in these rows and in later ones."""
         gone = {name: self.gone.get(name, 0) + later.gone.get(name, 0) for name in {**self.gone, **later.gone}}
-        nan = {
-            name: (self.nan.get(name, (first, 0))[0], self.nan.get(name, (0, 0))[1] + rows)
-            for name, (first, rows) in {**self.nan, **later.nan}.items()
-        }
-        return Differences({**later.new, **self.new}, gone, self.tabular or later.tabular, nan)
+        new, tabular = {**later.new, **self.new}, self.tabular or later.tabular
+        return Differences(new, gone, tabular, _both(self.nan, later.nan), _both(self.finer, later.finer))
+
+
+def _both(some: Mapping[str, tuple[int, int]], later: Mapping[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
+    """The first row of each column, and how many rows there are in both."""
+    return {
+        name: (some.get(name, (first, 0))[0], some.get(name, (0, 0))[1] + rows)
+        for name, (first, rows) in {**some, **later}.items()
+    }
 
 
 @dataclass(frozen=True)
@@ -71,7 +78,7 @@ class Drift:
     Attributes:
         name: as the source spells it; a member of a struct is named by its path.
         type: of a new member, as its first values suggest it; ``""``: a column is gone, and NULL since then;
-            ``NAN``: it has NaN; ``NAN_AS_NULL``: it had, and has NULL instead.
+            ``NAN``: it has NaN; ``NAN_AS_NULL``: it had, and has NULL instead; ``FINER``: its times are cut.
         first: the position of the first row.
         rows: how many there were.
         tabular: whether the source names its columns, so that one is gone as soon as it is not named.
@@ -86,12 +93,12 @@ class Drift:
     @property
     def is_new(self) -> bool:
         """Whether it is a member that no column has."""
-        return self.type not in ("", NAN, NAN_AS_NULL)
+        return self.type not in ("", NAN, NAN_AS_NULL, FINER)
 
     @property
     def key(self) -> tuple[str, int]:
         """By which it is known: its name, and whether it is gone, new, or has NaN."""
-        return self.name, {"": 0, NAN: 2, NAN_AS_NULL: 3}.get(self.type, 1)
+        return self.name, {"": 0, NAN: 2, NAN_AS_NULL: 3, FINER: 4}.get(self.type, 1)
 
     def and_then(self, later: Drift) -> Drift:
         """The same in these rows and in later ones."""
@@ -119,6 +126,7 @@ class Drift:
             "": f"gone: {self.name}, NULL",
             NAN: f"NaN: {self.name}, which makes its sums and averages NaN (--nan null reads it as NULL),",
             NAN_AS_NULL: f"NaN: {self.name}, read as NULL,",
+            FINER: f"nanoseconds: {self.name}, whose times are cut to microseconds,",
         }.get(self.type, f"new: {self.name} ({self.type}),")
         return f"{what} since {since}, {self.rows:,} row{'s' * (self.rows != 1)}"
 
@@ -156,11 +164,12 @@ def drifts_of(rows: pa.Table, found: Differences, columns: Container[str], befor
         Drift(name, "", before + rows.num_rows - min(count, rows.num_rows), count, found.tabular)
         for name, count in gone.items()
     )
-    read_as_null = (
-        Drift(display_name(name), NAN_AS_NULL, before + min(first, max(0, rows.num_rows - 1)), count)
-        for name, (first, count) in found.nan.items()
+    changed = (
+        Drift(display_name(name), kind, before + min(first, max(0, rows.num_rows - 1)), count)
+        for kind, columns_ in ((NAN_AS_NULL, found.nan), (FINER, found.finer))
+        for name, (first, count) in columns_.items()
     )
-    return [*drifts, *lacking, *_with_nan(rows, taken_back, before), *read_as_null]
+    return [*drifts, *lacking, *_with_nan(rows, taken_back, before), *changed]
 
 
 def _with_nan(rows: pa.Table, taken_back: Mask, before: int) -> Iterator[Drift]:

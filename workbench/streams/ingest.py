@@ -39,7 +39,7 @@ from workbench.streams.guessing import FIRST_VALUES, Guess, declared, read
 from workbench.streams.lateness import Lateness, LateRows, lateness_of
 from workbench.streams.log import StreamLog, log_schema, open_log
 from workbench.streams.log_writer import LogWriter
-from workbench.streams.nan_values import KEEP, reads_nan_as_null, without_nan
+from workbench.streams.nan_values import KEEP, reads_nan_as_null, with_finer_times, without_nan
 from workbench.streams.readers import open_source
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 from workbench.streams.tail import TAIL
@@ -145,7 +145,8 @@ def ingest(
             said = (_spelled(opened), guesses, (*opened.notes, *untyped), transactions, nan_is_null)
             log = LogWriter(name, partial, schema, allowed, corrections, *said)
             with current_rows_in(partial / TAIL, log_schema(own.items()), corrections, growing) as current:
-                chunks = (without_nan(one, types) for one in opened.chunks) if nan_is_null else opened.chunks
+                read = (without_nan(one, types) if nan_is_null else one for one in opened.chunks)
+                chunks = (with_finer_times(one) for one in read)
                 fitting = _some_fit(name, chunks, types, guesses)
                 _copy(log, fitting, current, allowed, own, lambda: progress(Arriving(name, log.rows, share())))
         shutil.rmtree(partial / "spark", ignore_errors=True)

@@ -1,4 +1,4 @@
-"""NaN of a source that is read as NULL, where the analyst says so.
+"""NaN of a source that is read as NULL, where the analyst says so; and times that are cut to microseconds.
 
 It is replaced before values are converted, so that NaN among numbers that are declared to be integers or decimals is
 NULL, too, and so that what takes a row back is equal to what put it there. Within arrays and structs it stays.
@@ -22,6 +22,8 @@ from workbench.streams.files.json_values import MORE
 from workbench.streams.source import Chunk
 
 KEEP, NULL = "keep", "null"
+_NANOSECONDS = 1_000
+"""Of a microsecond."""
 _TEXT = r"^\s*[+-]?(?i:nan)\s*$"
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE)
 
@@ -63,6 +65,23 @@ def without_nan(chunk: Chunk, types: Mapping[str, DataType]) -> Chunk:
         return chunk
     rows = pa.RecordBatch.from_arrays(columns, names=chunk.rows.schema.names)
     return replace(chunk, rows=rows, found=chunk.found.and_then(Differences(nan=found)))
+
+
+def with_finer_times(chunk: Chunk) -> Chunk:
+    """A chunk whose ``found`` says which columns have times that are finer than a microsecond, to which they are cut.
+
+    Example:
+        >>> rows = pa.RecordBatch.from_pydict({"at": pa.array([1_000, 1_001], pa.timestamp("ns"))})
+        >>> with_finer_times(Chunk(rows, np.array([1, 2]))).found.finer
+        {'at': (1, 1)}
+    """
+    found = dict[str, tuple[int, int]]()
+    for field, values in zip(chunk.rows.schema, chunk.rows.columns, strict=True):
+        if pa.types.is_temporal(field.type) and getattr(field.type, "unit", "") == "ns":
+            numbers = pc.fill_null(values.cast(pa.int64()), 0).to_numpy()
+            if (places := np.flatnonzero(numbers % _NANOSECONDS)).size:
+                found[field.name] = int(places[0]), len(places)
+    return replace(chunk, found=chunk.found.and_then(Differences(finer=found))) if found else chunk
 
 
 def nan_as_null(rows: pa.Table) -> pa.Table:

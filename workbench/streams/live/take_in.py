@@ -24,7 +24,7 @@ from workbench.streams.files.json_values import MORE
 from workbench.streams.ingest import Fitting, column_types, fit, quarantined_rows
 from workbench.streams.live.reader import Fetched, OffsetMark, Offsets, Reader, mark_of
 from workbench.streams.log import ENDED, KNOWN_TO, WHOLE, StreamLog, log_schema
-from workbench.streams.nan_values import without_nan
+from workbench.streams.nan_values import with_finer_times, without_nan
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
 _FORMS = f"{OffsetMark.SETTING}forms"
@@ -164,7 +164,7 @@ def fit_chunk(log: StreamLog, chunk: Chunk, forms: dict[str, str]) -> tuple[Fitt
     _check_control(log, opened.schema)
     try:
         conformed, types = _conformed(log, next(opened.chunks))
-        conformed = without_nan(conformed, types) if log.nan_is_null else conformed
+        conformed = with_finer_times(without_nan(conformed, types) if log.nan_is_null else conformed)
         rows, lines, quarantined = fit(conformed, types, log_schema(types.items()), log.guesses)
         quarantined = with_records(quarantined, chunk)
         broken = breaking(rows, log.added)
