@@ -22,6 +22,7 @@ import pytest
 from workbench import Session
 from workbench.engine.spark.in_process import InProcess
 from workbench.errors import StreamError
+from workbench.streams.ingest import ingest
 from workbench.streams.readers import open_source
 
 ROWS = [{"id": number, "name": f"n{number}"} for number in range(300)]
@@ -134,6 +135,8 @@ def test_the_only_file_of_an_archive_has_a_name_of_its_own(tmp_path: Path) -> No
             "a document of an old office program",
             "Parquet, CSV",
         ),
+        ("page.html", b"<table></table>", "is of a kind that is not read", "pandas.read_html('page.html')[0]"),
+        ("rows.duckdb", bytes(600), "is of a kind that is not read", "duckdb.connect('rows.duckdb')"),
         ("rows.csv", b"SQLite format 3\0" + bytes(600), "is a database of SQLite", "Parquet, CSV"),
         ("rows.dat", b"one column\nof words\n", "is of a kind that is not read", "the first line names the columns"),
         ("rows.dat", bytes(range(200)), "is of a kind that is not read", "Parquet, CSV"),
@@ -212,3 +215,29 @@ def test_rows_within_one_record_are_rows_by_the_query_that_is_said(tmp_path: Pat
         query = next(note for note in stream.notes if "UNNEST" in note).partition(" in SELECT ")[2]
         session.register(f"SELECT {query}".replace("NAME", "t"), "q")
         assert sorted(session.query("q").result()["id"]) == [0, 1]
+
+
+ALIGNED = {
+    "id   name   amount\n001  Anna    10.50\n002  Bob      7.25\n": True,
+    "note\nhello  there\nfoo bar\n": False,
+    "first name  of all\nAnna\nBob\n": False,
+    "a  b\n1  2\n": True,
+    "a  b\n": False,
+}
+
+
+@pytest.mark.parametrize("text", ALIGNED)
+def test_columns_between_blanks_are_said(tmp_path: Path, text: str) -> None:
+    (tmp_path / "rows.txt").write_text(text)
+    log = ingest("s", tmp_path / "rows.txt", tmp_path / "log")
+    assert any("pandas.read_fwf" in note for note in log.notes) == ALIGNED[text]
+
+
+def test_a_folder_of_other_files_says_the_pattern_of_them(tmp_path: Path) -> None:
+    (tmp_path / "in" / "2026").mkdir(parents=True)
+    (tmp_path / "in" / "2026" / "a.jsonl").write_text('{"a": 1}\n')
+    with pytest.raises(StreamError, match=r"no Parquet files(.|\n)*in/\*\*/\*\.jsonl"):
+        ingest("s", tmp_path / "in", tmp_path / "log")
+    (tmp_path / "in" / "a.csv").write_text("a\n1\n")
+    with pytest.raises(StreamError, match=r"no Parquet files(.|\n)*in/\*\.csv"):
+        ingest("s", tmp_path / "in", tmp_path / "log")

@@ -206,9 +206,12 @@ def _open_folder(folder: Path, declared: Declared) -> OpenedSource:
     files = files or files_in_folders(folder, ".parquet")
     if files:
         return _open_parquet(files, declared, [folder_values(file.relative_to(folder)) for file in files])
+    others = (path for path in files_in_folders(folder, "") if FileFormat.named(path.name) is not None)
+    other = min(others, key=lambda path: len(path.parts), default=folder / "first.csv")
+    pattern = (folder if other.parent == folder else folder / "**") / f"*{other.suffix}"
     raise StreamError(
         f"no Parquet files (*.parquet) in the folder {folder}",
-        hint=f"give the path of one file, or the pattern of files that will come, as {folder}/*.csv",
+        hint=f"give the path of one file, or the pattern of files that will come, as {pattern}",
     )
 
 

@@ -141,6 +141,8 @@ def layout_of(path: Path | UrlFile, options: CsvOptions) -> CsvLayout:
         )
     if options.sep is None and chosen.separator != ",":
         notes.append(f"values are separated by {_SHOWN.get(chosen.separator, chosen.separator)}")
+    if chosen.usual == 1 and _is_aligned(chosen.fields):
+        notes.append("its values stand in columns of blanks: pandas.read_fwf reads it, and the DataFrame is a source")
     if _BACKSLASHED.search(text):
         notes.append('a quote in a value is two quotes in CSV; \\" stands in this file, and is read as it stands')
     if not options.header:
@@ -157,6 +159,16 @@ def layout_of(path: Path | UrlFile, options: CsvOptions) -> CsvLayout:
         notes.append(f"the columns are called {', '.join(header[:3])}: if that line is a row, say header=False")
     names, renamed = _named(header)
     return CsvLayout(tuple(names), chosen.separator, encoding, before, (*notes, *renamed), newline)
+
+
+def _is_aligned(records: Sequence[Sequence[str]]) -> bool:
+    """Whether records of one value are columns between blanks: the first has two blanks, and all share one."""
+    lines = [record[0].rstrip() for record in records if record]
+    blank = [all(line[at : at + 1] in ("", " ") for line in lines) for at in range(max(map(len, lines), default=0))]
+    begin = next((at for at, one in enumerate(blank) if not one), 0)
+    shared = next((at for at, one in enumerate(blank) if one and at > begin), len(blank))
+    filled = sum(bool(line[shared:].strip()) for line in lines)
+    return len(lines) > 1 and "  " in lines[0].strip() and filled > len(lines) / 2
 
 
 def _other_separator(text: str, options: CsvOptions) -> str | None:

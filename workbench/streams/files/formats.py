@@ -114,7 +114,12 @@ def _how_to_convert(name: str) -> str | None:
     """What to do with a file whose name says that it is of a kind that others read."""
     ending = Path(name.lower()).suffix
     if by_pandas := _READ_BY_PANDAS.get(ending):
-        return f"pandas reads it: frame = pandas.{by_pandas}({name!r}), and frame is the source"
+        first = "[0]" if by_pandas == "read_html" else ""
+        return f"pandas reads it: frame = pandas.{by_pandas}({name!r}){first}, and frame is the source"
+    if ending == ".duckdb":
+        return (
+            f"DuckDB reads it: rows = duckdb.connect({name!r}).sql('FROM …').to_arrow_table(), and rows is the source"
+        )
     if ending in _DATABASES:
         frame = f"frame = pandas.read_sql('SELECT * FROM …', sqlite3.connect({name!r}))"
         return f"pandas reads it: {frame}, and frame is the source; a PolledQuery follows it"

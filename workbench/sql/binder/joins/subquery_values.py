@@ -119,8 +119,8 @@ class FromRows:
         on = correlated.on(position)
         right = Rows(self.clause.take([position]))
         left = Rows(self.clause.take(p for p in predicate_sources(on) if p != position))
-        there = {found(position): Constant(True, BOOLEAN)}
-        self.clause.trees.append(OuterJoin((left, right), Rows((), on), frozenset([0]), there, single=True))
+        computed = {found(position): Constant(True, BOOLEAN)}
+        self.clause.trees.append(OuterJoin((left, right), Rows((), on), frozenset([0]), computed, single=True))
         return position
 
 
