@@ -18,6 +18,7 @@ from math import inf, nan
 from pathlib import Path
 from random import Random
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 from long import LONG
@@ -377,6 +378,26 @@ def test_tasks_that_log_rows_go_on_with_the_first_depth(workers: WorkerProcesses
         session.register("SELECT g, COUNT(*) AS n FROM t WHERE id < 50000 GROUP BY g", name="others")
         session.run(1)
         assert session.query("others").result()["n"].sum() == 50_000
+
+
+@pytest.mark.parametrize(("groups", "jobs"), [(701, [2, 1, 1, 1]), (10**6, [3, 2, 2, 2])])
+def test_the_task_that_logs_rows_groups_them_and_the_driver_ends_the_batch(
+    workers: WorkerProcesses, tmp_path: Path, groups: int, jobs: list[int]
+) -> None:
+    each = 30_000
+    rows = pa.table({"id": range(5 * each), "g": [n * 7 % groups for n in range(5 * each)]})
+    limits = replace(Limits().of_cluster(), runs_per_merge=99)
+    with Session(workers, f"file://{tmp_path}/session", limits=limits) as session:
+        session.add_stream("t", rows, history=each, batch=each)
+        counted = session.register("SELECT g, COUNT(*) AS n, MIN(id) AS f FROM t WHERE id >= 500 GROUP BY g", name="c")
+        seen = [workers.jobs]
+        for batch in range(2, 6):
+            session.run(1)
+            seen.append(workers.jobs)
+            expected = pd.DataFrame({"g": [n * 7 % groups for n in range(500, batch * each)]}).value_counts("g")
+            got = counted.result().set_index("g")
+            assert got["n"].to_dict() == expected.to_dict()
+        assert [after - before for before, after in pairwise(seen)] == jobs
 
 
 def test_a_source_that_fails_as_rows_are_logged_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -189,7 +189,7 @@ class _Logging:
         shares = [*_shares(part, tasks_for(len(part), runner.jobs))]
         before = accumulate((on_time(log, share) for share in shares), initial=self.before)
         told = [{**told_of(log, share), "before": number} for share, number in zip(shares, before, strict=False)]
-        work = replace(self.work, first=first_depth(runner, plans, self.stream, len(told)))
+        work = replace(self.work, first=first_depth(runner, plans, self.stream))
         return SideStep(self.owner, work, TaskInput(self.batch, given=told), len(told))
 
     def log(self, answers: Sequence[Mapping[str, Any]] | None) -> tuple[Run, Brought]:

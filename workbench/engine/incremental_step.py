@@ -189,6 +189,7 @@ class IncrementalStep:
             time_before=self.clock.after_batch(self.batch - 1),
             relation=tree.relation,
             state=tree.state,
+            read_as_logged={name for name, _ in plan.inputs} in ({name} for name in self.logged.first.of_sources),
         )
         return prepare(self.runner, operator)
 

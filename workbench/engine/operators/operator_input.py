@@ -71,6 +71,7 @@ class OperatorInput:
         relation: the tree's rows before the batch; ``None`` while it is hydrated.
         state: the state of its root before the batch, where it has one.
         hydrated_here: whether this process is to hydrate it (``Runner.is_small``).
+        read_as_logged: whether the tasks that logged the rows have the change that is read, and may go on with it.
     """
 
     plan: TreePlan
@@ -81,6 +82,7 @@ class OperatorInput:
     relation: Relation | None = None
     state: Relation | None = None
     hydrated_here: bool = False
+    read_as_logged: bool = False
 
     @cached_property
     def changed_rows(self) -> int:

@@ -82,6 +82,8 @@ class Runner:
         """What each tree reads of the rows of others, with the plan and layouts that it was made for."""
         self.exchanges: dict[str, Callable[[TaskInput], Any]] = {}
         """What tasks did in the last batch for each tree whose groups met by an exchange."""
+        self.hardly_grouped: set[str] = set()
+        """Trees whose changes of late had about as many groups as rows."""
         self.passing: set[str] = set()
         """Files that tasks hand on to others in a batch, which no state names."""
         self._steps: dict[str, Path] = {}
@@ -104,6 +106,7 @@ class Runner:
         self._seconds = {tree: seconds for tree, seconds in self._seconds.items() if keep(tree)}
         self._read = {tree: read for tree, read in self._read.items() if keep(tree)}
         self.exchanges = {tree: work for tree, work in self.exchanges.items() if keep(tree)}
+        self.hardly_grouped = set(filter(keep, self.hardly_grouped))
         self.views.forget(lambda name: keep(name.split("_")[0]))
 
     def folder(self, tree: str) -> Path:

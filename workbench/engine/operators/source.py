@@ -86,17 +86,16 @@ class FirstDepth:
         return {"change": vars(answer), "exchanged": exchanged}
 
 
-def first_depth(runner: Runner, plans: Mapping[str, TreePlan], stream: str, tasks: int) -> tuple[FirstDepth, ...]:
+def first_depth(runner: Runner, plans: Mapping[str, TreePlan], stream: str) -> tuple[FirstDepth, ...]:
     """What the tasks do that log the rows of a stream.
 
     Args:
         runner: knows what operators exchange.
         plans: of the operators that run.
         stream: whose rows they log.
-        tasks: how many there are; one exchanges nothing.
     """
     sources = [p for p in plans.values() if isinstance(p, SourcePlan) and p.stream == stream and needs_no_job(p)]
-    known = runner.exchanges.items() if tasks > 1 else ()
+    known = runner.exchanges.items()
     reads = {name: [read for read, _ in plans[name].inputs] for name, _ in known if name in plans}
     return tuple(
         FirstDepth(

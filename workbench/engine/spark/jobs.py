@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -251,11 +251,17 @@ def _collected(rows: RDD[Row]) -> list[Row]:
     for ``collect`` all of ``RDD`` and of ``SparkContext``, 10 ms, and for an asynchronous action a small class.
     """
     java: Any = rows._jrdd
-    jvm: Any = rows.ctx._jvm
-    found = jvm.PythonUtils.toSeq(java.collectAsync().get())
-    served = jvm.PythonRDD.serveIterator(found.iterator(), "argus-answers")
+    utils, of_python = _java_classes(rows.ctx._jvm)
+    found = utils.toSeq(java.collectAsync().get())
+    served = of_python.serveIterator(found.iterator(), "argus-answers")
     with _load_from_socket(served, rows._jrdd_deserializer) as answers:
         return list(answers)
+
+
+@lru_cache(maxsize=1)
+def _java_classes(jvm: Any) -> tuple[Any, Any]:
+    """``PythonUtils`` and ``PythonRDD``: to find one by its name the JVM opens all of Spark's archives, half a ms."""
+    return jvm.PythonUtils, jvm.PythonRDD
 
 
 def _in_turn(answers: Sequence[RDD[Row]]) -> RDD[Row]:

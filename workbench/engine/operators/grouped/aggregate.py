@@ -81,7 +81,7 @@ class _Aggregate:
         # Where Spark evaluates something of the rows, what writes them is another process.
         name, apart = self.plan.name, bool(evaluated(self.plan))
         folder = str(self.runner.folder(name))
-        of_pieces = self.tasks == 1 and reads_stored_columns(grouped)
+        of_pieces = not self._exchanges and reads_stored_columns(grouped)
         update = StateUpdate(grouped, self.plan.produced, job_input, folder, read, name, apart, of_pieces)
         return self._over_fragments("update", (scans, read), job_input, scans, update)
 
@@ -127,7 +127,7 @@ class _Aggregate:
             make = partial(self.runner.task_job, over, max(1, parts), ddl, plan, calls, buckets=buckets)
             return self.runner.cached(plan, role, (depends_on, parts), make)
 
-        if self.tasks == 1:
+        if not self._exchanges:
             return job(self._over_own_fragments(made, job_input, step.of), 0)
 
         def of_parts(fragments: JobInput, parts: int) -> Job:
@@ -135,6 +135,15 @@ class _Aggregate:
             return job(over, parts, over.buckets if self.grouped.looks_up_rows else None)
 
         return exchange(self.runner, self.operator, plan, made, self.tasks, of_parts)
+
+    @property
+    def _exchanges(self) -> bool:
+        """Whether fragments are written for other tasks, or for this process to end what one has begun as it logged."""
+        if self.tasks > 1 or not self.operator.read_as_logged:
+            return self.tasks > 1
+        grouped, changed = self.grouped, (self.operator.stored_changes, self.operator.changed_segments)
+        alone = self.plan.name in self.runner.hardly_grouped or self.runner.is_small(*changed)
+        return not (alone or grouped.calls or grouped.anew)
 
     @staticmethod
     def _over_own_fragments(

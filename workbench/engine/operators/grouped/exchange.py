@@ -4,7 +4,7 @@ Each task groups its share of the change, and writes the fragments by the bucket
 task that reads them. Such a task reads nothing of the state but its buckets. The driver gets names alone, and Spark has
 nothing to plan: an exchange of its own is planned, and compiled, in each batch. One task reads all parts where the
 fragments are few, and where there is one group: it has a row also over no rows. Of so few that no job is worth it the
-driver is that task.
+driver is that task. So one task, too, that has logged the rows groups them, unless there are hardly fewer groups.
 """
 
 from __future__ import annotations
@@ -60,6 +60,9 @@ class WriteFragments:
         """The segments of each part."""
         writers = [SegmentWriter(self.folder, task.limits, buckets) for buckets in self.parts]
         for fragments in self.made.of(task):
+            if len(writers) == 1:
+                writers[0].add(fragments)
+                continue
             numbers = row_buckets(fragments, tuple(self.made.plan.groups))
             for buckets, writer in zip(self.parts, writers, strict=True):
                 writer.add(fragments.filter(pa.array(of_buckets(numbers, buckets))))
@@ -113,6 +116,8 @@ def exchange(
         parts: list[Run] = [segments_of(chain.from_iterable(of_part)) for of_part in zip(*answers, strict=True)]
         every, buckets = tuple(chain.from_iterable(parts)), of_parts
         runner.passing |= files_of(every)
+        if 2 * rows_stored(every) > operator.stored_changes:
+            runner.hardly_grouped.add(plan.name)
         small, small_alone = (runner.is_small(rows_stored(every), every, alone=alone) for alone in (False, True))
         if small or not made.plan.groups or tasks_for(rows_stored(every), runner.jobs, operator.kept) == 1:
             parts, buckets = [every], (EVERY_BUCKET,)
