@@ -14,7 +14,7 @@ from workbench.streams.corrections.update import update
 from workbench.streams.ingest import ingest
 from workbench.streams.log import StreamLog, open_log
 from workbench.streams.source import QuarantinedRow
-from workbench.streams.tail import TAIL
+from workbench.streams.tail import TAIL, Tail
 
 ZIPS = pa.table({"zip": ["1", "2", "3"], "n": [1, 2, 3]})
 
@@ -110,3 +110,22 @@ def test_a_current_row_that_is_damaged_is_no_other_row(tmp_path: Path, fields: o
     with pytest.raises(StreamError, match="the current rows of a stream are damaged"):
         update(log, None, [{"zip": "1"}, {"zip": "2"}])
     assert log.rows == 3
+
+
+def test_offsets_are_those_of_the_last_transaction_whoever_wrote_it(tmp_path: Path) -> None:
+    tail, empty = Tail(tmp_path / "tail.sqlite", 0), ZIPS.schema.empty_table()
+    with tail.transaction():
+        tail.append(empty, offsets={"a": "1"})
+        assert tail.offsets == {"a": "1"}
+    assert tail.offsets == {"a": "1"} and tail.offsets is tail.offsets, "it is read once"
+    with pytest.raises(ZeroDivisionError), tail.transaction():
+        tail.append(empty, offsets={"a": "2", "b": "3"})
+        assert tail.offsets == {"a": "2", "b": "3"}
+        raise ZeroDivisionError
+    assert tail.offsets == {"a": "1"}
+    other = Tail(tmp_path / "tail.sqlite", 0)
+    with other.transaction():
+        other.append(empty, offsets={"a": "4"})
+    assert tail.offsets == other.offsets == {"a": "4"}
+    tail.replace_offsets({"a": "5"})
+    assert tail.offsets == {"a": "5"}

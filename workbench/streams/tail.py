@@ -12,6 +12,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from zlib import crc32
 
 import pyarrow as pa
@@ -78,6 +79,8 @@ class Tail:
         self.path = path
         self._start = start
         self._lock = threading.RLock()
+        self._offsets: tuple[tuple[int, int], Mapping[str, str]] = (-1, -1), {}
+        """The offsets as they were last read, and of which version of the file they are."""
         is_new = not path.exists()
         self._database = sqlite3.connect(
             path, isolation_level=None, check_same_thread=False, factory=RecordedConnection
@@ -137,11 +140,17 @@ class Tail:
         return tuple(QuarantinedRow(*entry) for entry in found)
 
     @property
-    def offsets(self) -> dict[str, str]:
+    def offsets(self) -> Mapping[str, str]:
         """Where the source resumes, by its partitions."""
         with self._lock:
+            version = (self._database.execute("PRAGMA data_version").fetchone()[0], self._database.total_changes)
+            if version == self._offsets[0]:
+                return self._offsets[1]
             found = self._database.execute("SELECT place, next FROM offsets").fetchall()
-        return {str(place): str(following) for place, following in found}
+            offsets = MappingProxyType({str(place): str(following) for place, following in found})
+            if not self._database.in_transaction:  # it may be undone
+                self._offsets = version, offsets
+        return offsets
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:

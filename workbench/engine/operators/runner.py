@@ -320,7 +320,7 @@ class Runner:
         return 1 if here else tasks_for(rows, self.jobs, looked_up)
 
     def run(self, jobs: Mapping[str, Job], small: Collection[str] = ()) -> dict[str, Delta]:
-        """Run jobs of some trees, by name: steps over few rows in this process, all others as one job of Spark.
+        """The changes of some trees, by name: steps over few rows in this process, all others as one job of Spark.
 
         Each is expected to take as long as when it last ran in a batch, and one that never did as long as the longest:
         its plan has just been made, and Spark compiles it. What Spark runs alone, as in hydration, which has several
@@ -329,9 +329,6 @@ class Runner:
         Args:
             jobs: by the names of the trees.
             small: the trees with few changed rows (``is_small``).
-
-        Returns:
-            The changes of the trees.
         """
         here = {tree: delta for tree in small if (delta := self._stepped_here(tree, jobs[tree])) is not None}
         others = {tree: job for tree, job in jobs.items() if tree not in here}

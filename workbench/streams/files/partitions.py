@@ -52,14 +52,17 @@ def split_pattern(pattern: str | PurePath) -> tuple[Path, str]:
     return Path(*parts[:wild]), "/".join(parts[wild:])
 
 
-def is_hidden(below: PurePath) -> bool:
+_HIDDEN = re.compile(r"(?:^|/)(?:\.|_[^=/]*(?:/|$))")
+
+
+def is_hidden(below: str | PurePath) -> bool:
     """Whether a file is passed over, as Spark does: its name, or a folder's, begins with ``_`` or ``.``.
 
     Example:
-        >>> is_hidden(PurePath("_temporary/0/part-0.parquet")), is_hidden(PurePath("_day=1/part-0.parquet"))
+        >>> is_hidden("_temporary/0/part-0.parquet"), is_hidden(PurePath("_day=1/part-0.parquet"))
         (True, False)
     """
-    return any(part.startswith(".") or (part.startswith("_") and "=" not in part) for part in below.parts)
+    return _HIDDEN.search(str(below)) is not None
 
 
 def files_in_folders(folder: Path, ending: str) -> list[Path]:

@@ -14,6 +14,7 @@ from dataclasses import astuple, dataclass, replace
 from glob import glob
 from pathlib import Path
 from stat import S_ISDIR
+from typing import NamedTuple
 
 from workbench.errors import StreamError
 from workbench.files.writing import checksum_of
@@ -21,7 +22,8 @@ from workbench.streams.files.formats import FileFormat, is_compressed
 from workbench.streams.files.partitions import is_hidden, split_pattern
 from workbench.streams.live.reader import mark_of
 
-_FILES = ("*.parquet", "*.csv", "*.csv.gz", "*.tsv", "*.jsonl", "*.ndjson")
+_FILES = (".parquet", ".csv", ".csv.gz", ".tsv", ".jsonl", ".ndjson")
+"""How the names of files end that are read of a folder, where no pattern says which."""
 _NOT_WHOLE = ("~", ".tmp", ".temp", ".part", ".partial", ".filepart", ".crdownload", ".download", ".swp", "._COPYING_")
 """How the names of files end that editors, browsers and copying programs give another name when they are whole."""
 LINE_WAITS = 10.0
@@ -167,8 +169,21 @@ def stamped_size(stamp: str) -> int:
     return int(stamp.split()[0])
 
 
-def matching_files(pattern: str) -> dict[str, tuple[Path, str]]:
-    """The files that a pattern matches, by their places, in the order in which they are read; each with its stamp.
+class MatchingFile(NamedTuple):
+    """A file that a pattern matches, and its stamp. A look finds thousands, and paths are made of few."""
+
+    root: str
+    name: str
+    stamp: str
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+        return Path(self.root, self.name)
+
+
+def matching_files(pattern: str) -> dict[str, MatchingFile]:
+    """The files that a pattern matches, by their places, in the order in which they are read.
 
     Raises:
         OSError: the folder is not there, or cannot be read.
@@ -176,22 +191,24 @@ def matching_files(pattern: str) -> dict[str, tuple[Path, str]]:
     path = Path(pattern)
     root, rest = (path, "") if path.is_dir() else split_pattern(path)
     os.scandir(root).close()  # ``glob`` finds nothing where a folder is gone, or may not be read
-    endings = [rest] if rest else _FILES
-    found = {name for one in endings for name in glob(one, root_dir=root, recursive=True) if not _is_passed(name, one)}
-    stamped = sorted((time, name, size) for name in found for size, time in _stat(root / name))
-    return {_place(name): (root / name, f"{size} {time} ") for time, name, size in stamped}
+    there = glob(rest or "*", root_dir=root, recursive=True)
+    found = {name for name in there if (rest or name.endswith(_FILES)) and not _is_passed(name, rest)}
+    above = str(root)
+    stamped = sorted((time, name, size) for name in found for size, time in _stat(f"{above}/{name}"))
+    return {_place(name): MatchingFile(above, name, f"{size} {time} ") for time, name, size in stamped}
 
 
 def _is_passed(name: str, pattern: str) -> bool:
     """Whether a file is hidden, or is not whole yet by its name, which the pattern does not ask for."""
-    return is_hidden(Path(name)) or any(name.endswith(one) and not pattern.endswith(one) for one in _NOT_WHOLE)
+    is_part = name.endswith(_NOT_WHOLE) and any(name.endswith(o) and not pattern.endswith(o) for o in _NOT_WHOLE)
+    return is_part or is_hidden(name)
 
 
 def _place(name: str) -> str:
     return _PLACE + name if mark_of(name) else name
 
 
-def _stat(file: Path) -> Iterator[tuple[int, int]]:
+def _stat(file: str) -> Iterator[tuple[int, int]]:
     """The size and the time of a file; of a folder, which changes with what is in it, neither."""
     try:
         about = os.stat(file)

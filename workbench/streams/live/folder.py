@@ -32,6 +32,7 @@ from workbench.streams.files.partitions import folder_fields, folder_values, spl
 from workbench.streams.guessing import Guess
 from workbench.streams.live.file_notes import (
     LINE_WAITS,
+    MatchingFile,
     Note,
     changed_note,
     check_is_file,
@@ -101,10 +102,11 @@ class FolderReader(BaseReader):
         taken = _Taken(offsets, most)
         there = matching_files(self._pattern)
         taken.follow_names(there)
-        for place, (file, stamp) in there.items():
+        for place, (_, _, stamp) in there.items():
             note = taken.notes.get(place)
             if taken.at(place) == _READ and (note is None or note.startswith(stamp)):
                 continue
+            file = there[place].path
             try:
                 self._take(place, file, stamp, taken)
             except Exception as problem:  # of a file that was cut, of a disk, of a user without the right to read it
@@ -124,8 +126,9 @@ class FolderReader(BaseReader):
         except OSError as error:
             message = f"no file matches {self._pattern}: its folder cannot be read: {error.strerror}"
             raise StreamError(message, hint="make the folder, or check its name and who may read it") from error
-        of_folders = folder_fields(folder_values(file.relative_to(self._root)) for file, _ in files.values())
-        for file, stamp in files.values():
+        of_folders = folder_fields(folder_values(found.path.relative_to(self._root)) for found in files.values())
+        for found in files.values():
+            file, stamp = found.path, found.stamp
             try:
                 check_is_file(file)
                 part = whole_lines(file, stamp)
@@ -246,15 +249,16 @@ class _Taken:
         self.problems.append(reason)
         self.goes_on(place, _UNREADABLE, known.unreadable(reason, stamp))
 
-    def follow_names(self, there: Mapping[str, tuple[Path, str]]) -> None:
+    def follow_names(self, there: Mapping[str, MatchingFile]) -> None:
         """Let files that have other names now go on as they were; say of which half was read, and that are gone."""
-        stands = {place: stamp for place, (_, stamp) in there.items()}
+        stands = {place: stamp for place, (_, _, stamp) in there.items()}
         noted = {place: note.partition("[")[0] for place, note in self.notes.items()}
         gone = [p for p, stamp in noted.items() if stands.get(p) != stamp and self.at(p) != _MOVED]
         stamps = {noted[place] for place in gone}
         moved = dict[str, str]()
-        for place, (file, stamp) in there.items():
-            if noted.get(place) != stamp and stamp in stamps:
+        for place, stamp in stands.items():
+            if stamp in stamps and noted.get(place) != stamp:
+                file = there[place].path
                 same = (old for old in gone if noted[old] == stamp and Note.read(self.notes[old]).is_of(file))
                 if (old := next(same, None)) is not None:
                     moved[place] = old

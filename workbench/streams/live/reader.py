@@ -47,6 +47,9 @@ class OffsetMark(StrEnum):
     """What the reader must remember of a partition."""
 
 
+_MARKS = {mark.value: mark for mark in OffsetMark}
+
+
 def mark_of(entry: str) -> OffsetMark | None:
     """The mark of an entry of offsets; ``None``: it is a partition's.
 
@@ -54,7 +57,7 @@ def mark_of(entry: str) -> OffsetMark | None:
         >>> mark_of("#"), mark_of("part-1.csv")
         (<OffsetMark.LINES: '#'>, None)
     """
-    return next((mark for mark in OffsetMark if entry.startswith(mark)), None)
+    return _MARKS.get(entry[:1])
 
 
 class NothingYet(StreamError):
