@@ -7,7 +7,8 @@ Such a row passes whatever its partner is, so it needs none, and the others pass
 where ``b`` reads ``l`` alone, and ``a`` is never true without a partner. No row is in both, so it holds for bags. With
 ``r`` the averages by player, ``gold > 3 * average OR gold > 500`` looks at the rows between the old average and the new
 one, where the outer join has all rows of each player whose average moves. Each row must have one partner at most: where
-nothing else of it is read, the first branch is a selection.
+nothing else of it is read, the first branch is a selection. Whether there is a partner at all, as EXISTS
+asks, changes seldom, and is left to the outer join, which other queries share.
 """
 
 from __future__ import annotations
@@ -25,9 +26,12 @@ from workbench.sql.binder.joins.trees import OuterJoin, Rows, own_sources
 from workbench.sql.binder.protocols import is_subquery
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.reading import ExpressionBinder
-from workbench.sql.predicates.cnf import ORPred, PredSet, conjunction, or_pred, pred_set, predicate_columns
+from workbench.sql.predicates.cnf import Operator, ORPred, PredSet, conjunction, or_pred, pred_set, predicate_columns
 from workbench.sql.predicates.normal_form import normal_form, predicates_expression
 from workbench.sql.predicates.null_safe import with_null_safe_keys
+
+_MOST_VALUES = 2
+"""Subqueries that rows have values of, at most, where alternatives are split: each branch has the joins of most."""
 
 
 def split(join: OuterJoin, where: PredSet) -> tuple[PredSet, PredSet, PredSet] | None:
@@ -42,7 +46,7 @@ def split(join: OuterJoin, where: PredSet) -> tuple[PredSet, PredSet, PredSet] |
         where there are no such ones. ``(b OR a) AND (b OR c)`` is ``b OR a AND c``, and ``(b OR a) AND (c OR a)`` is
         ``b AND c OR a``.
     """
-    if not join.single or len(join.kept) != 1:
+    if not join.single or len(join.kept) != 1 or _values(join) > _MOST_VALUES:
         return None
     (side,) = join.kept
     kept, other = (rows.positions for rows in join.sides[:: 1 - 2 * side])
@@ -53,7 +57,8 @@ def split(join: OuterJoin, where: PredSet) -> tuple[PredSet, PredSet, PredSet] |
             continue
         own = [x for x in predicate.literals if own_sources(or_pred([x])) <= kept]
         pairs = [x for x in predicate.literals if x not in own]
-        if own and pairs and rejects_nulls(or_pred(pairs), other):
+        compared = any(literal.operator is not Operator.IS_NOT_NULL for literal in pairs)
+        if own and compared and rejects_nulls(or_pred(pairs), other):
             alone[or_pred(pairs)].append(or_pred(own))
             of[or_pred(pairs)].append(predicate)
     if not alone:
@@ -87,6 +92,11 @@ def _joined(left: Rows, right: Rows, on: PredSet) -> Rows:
             inner = _joined(join.sides[0], right, on)
             return replace(left, trees=(replace(join, sides=(inner, join.sides[1])),))
     return left.and_(right).and_(Rows((), on))
+
+
+def _values(join: OuterJoin) -> int:
+    """How many outer joins are within one, itself among them."""
+    return 1 + sum(_values(tree) for rows in join.sides for tree in rows.trees if isinstance(tree, OuterJoin))
 
 
 def _reads(predicates: PredSet, positions: Set[int]) -> bool:
