@@ -197,6 +197,8 @@ def _joins() -> Iterator[KindOfQuery]:
         " OR x > 1.9 * (SELECT AVG(x) FROM t t2 WHERE t2.h = t.h)",
         "NOT EXISTS, or": "SELECT id FROM t WHERE NOT EXISTS (SELECT 1 FROM t t2 WHERE t2.h = t.h AND t2.i < 50)"
         " OR x > 0.99",
+        "average of a partition compared": "SELECT id FROM"
+        " (SELECT id, i, AVG(i) OVER (PARTITION BY h) AS a FROM t) AS q WHERE i > 3 * a",
         "share of a total": "SELECT g, 100.0 * SUM(m) / (SELECT SUM(m) FROM t) AS share FROM t GROUP BY g",
         "groups joined": "SELECT t.id, q.n FROM t JOIN (SELECT h, COUNT(*) AS n FROM t GROUP BY h) AS q ON t.h = q.h",
     }.items():

@@ -150,7 +150,12 @@ def test_an_interrupt_stops_a_step(workers: Workers, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "sql", ["SUM(f(x)) AS s FROM t", "x, SUM(f(x)) OVER () AS s FROM t", "f(x) AS s FROM t UNION ALL SELECT x FROM t"]
+    "sql",
+    [
+        "SUM(f(x)) AS s FROM t",
+        "x, SUM(f(x)) OVER (ORDER BY x) AS s FROM t",
+        "f(x) AS s FROM t UNION ALL SELECT x FROM t",
+    ],
 )
 def test_a_step_that_calls_a_function_of_the_analyst_says_so(monkeypatch: pytest.MonkeyPatch, sql: str) -> None:
     made: list[bool] = []
@@ -169,7 +174,7 @@ def test_a_step_that_calls_a_function_of_the_analyst_says_so(monkeypatch: pytest
         query = session.register(f"SELECT {sql}")
         assert made == [True]
         session.run(1)
-        assert query.result()["s"].sum() in (6.0, 9.0, 12.0)
+        assert query.result()["s"].sum() in (6.0, 8.0, 9.0)
 
 
 @pytest.mark.parametrize(("rows", "queries", "here"), [(40, 1, True), (60, 1, False), (40, 2, False), (10, 2, True)])

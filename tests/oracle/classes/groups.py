@@ -14,6 +14,16 @@ _MODE = """
 AGGREGATES = {
     "counts": Case("SELECT COUNT(*) AS n, COUNT(k) AS k, COUNT(DISTINCT k) AS d, COUNT(1) AS one FROM t"),
     "rows_counted_beside_each": Case("SELECT COUNT(*) OVER () AS n FROM t WHERE k < 5"),
+    "of_whole_partitions": Case(
+        "SELECT id, g, SUM(amount) OVER (PARTITION BY g) AS s, COUNT(*) OVER (PARTITION BY flag, g) AS n,"
+        " MAX(d) OVER () AS m FROM t"
+        " QUALIFY amount >= AVG(amount) OVER (PARTITION BY k % 3) OR MAX(s) OVER (PARTITION BY g) = s",
+        dialect="duckdb",
+    ),
+    "compared_with_partitions": Case(
+        "SELECT v.id, u.id AS other FROM (SELECT id, k, amount, AVG(amount) OVER (PARTITION BY g) AS a FROM t"
+        " WHERE k IS NOT NULL) v JOIN u ON u.k = v.k WHERE v.amount > v.a AND u.amount < v.a"
+    ),
     "nothing_to_count": Case("SELECT COUNT(*) AS n, SUM(k) AS s, MIN(g) AS m, AVG(amount) AS a FROM t WHERE 1 = 0"),
     "rarely_something": Case("SELECT COUNT(*) AS n, SUM(amount) AS s, MAX(d) AS m FROM t WHERE g = 'é' AND k = 7"),
     "sums": Case(

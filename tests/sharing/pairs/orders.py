@@ -125,10 +125,10 @@ FUNCTIONS = [
          Rule.NEW),
     Pair("LAG is LEAD in the other direction, of another node", _BEFORE,
          over("LEAD(amount)", "PARTITION BY code ORDER BY id DESC"), APART, 1, Rule.NEW),
-    Pair("a sum of the partition is not the running one", _SUM, over("SUM(amount)", "PARTITION BY code"), APART, 1,
+    Pair("a sum of the partition is not the running one", _SUM, over("SUM(amount)", "PARTITION BY code"), APART, 2,
          Rule.NEW),
-    Pair("a sum of the partition and the sum of a group", "SELECT code, SUM(amount) FROM F GROUP BY code",
-         over("SUM(amount)", "PARTITION BY code"), APART, 1, Rule.NEW),
+    Pair("a sum of the partition is the sum of a group", "SELECT code, SUM(amount) FROM F GROUP BY code",
+         over("SUM(amount)", "PARTITION BY code"), FROM, 1, Rule.NEW),
     Pair("a frame of rows tells peers apart, a running sum does not", _SUM,
          over("SUM(amount)", "PARTITION BY code ORDER BY id ROWS 2 PRECEDING"), APART, 1, Rule.NEW),
 ]  # fmt: skip

@@ -225,7 +225,7 @@ def test_a_doubled_quote_is_a_quote() -> None:
         ("SELECT RANK() OVER (ORDER BY m / b) AS v FROM T", 1),
         ("SELECT a FROM T QUALIFY ROW_NUMBER() OVER (PARTITION BY m / b ORDER BY a) = 1", 1),
         ("SELECT RANK() OVER (ORDER BY AVG(m)) AS v FROM T GROUP BY b", 1),
-        ("SELECT AVG(m) OVER (PARTITION BY m / b) AS v FROM T", 2),
+        ("SELECT AVG(m) OVER (PARTITION BY m / b ORDER BY a) AS v FROM T", 2),
         ("SELECT a FROM T", 0),
     ],
 )

@@ -133,7 +133,7 @@ def test_averages_share_sums_and_counts() -> None:
 
 def test_statistics_of_over_are_in_the_order_of_the_text() -> None:
     columns = ("a", "b", "x", "a + 1", "b + 2", "x * 3")
-    items = ", ".join(f"AVG({column}) OVER () AS v{place}" for place, column in enumerate(columns))
+    items = ", ".join(f"AVG({column}) OVER (ORDER BY a) AS v{place}" for place, column in enumerate(columns))
     query = bind(f"SELECT {items} FROM T", "spark", SCHEMA).query
     assert isinstance(query, Block)
     functions = [analyzed.call.function for analyzed in query.analytics]

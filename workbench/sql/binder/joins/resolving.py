@@ -33,6 +33,7 @@ from workbench.sql.binder.joins.trees import (
     own_sources,
     positions,
 )
+from workbench.sql.binder.joins.whole_partitions import joined_with_groups_of
 from workbench.sql.logical import Block, Input, Output, SetQuery
 from workbench.sql.predicates.cnf import (
     TRUE,
@@ -54,7 +55,7 @@ def resolved(trees: Iterable[FromTree], block: Block) -> Block:
         trees: what is joined.
         block: without inputs, over the positions of the trees; a column of the outer query is left as it is.
     """
-    trees = list(trees)
+    trees, block = joined_with_groups_of([*trees], block, resolved)
     return _Resolver(_read(block).union(*map(_read_by_tree, trees))).block(trees, block)
 
 
