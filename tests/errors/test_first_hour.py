@@ -28,6 +28,15 @@ WRONG = {
     "SELECT at.hour FROM Milk": ("at.hour", "EXTRACT(HOUR FROM at)"),
     "SELECT COUNT_IF(kg) FROM Milk": ("COUNT_IF(kg)", "write a test, as x > 0"),
     "SELECT ROUND(kg, '1') FROM Milk": ("ROUND(kg, '1')", "as in ROUND(x, 2)"),
+    "SELECT farm, SUM(kg) FILTER WHERE ok FROM Milk GROUP BY farm": ("FROM Milk", "FILTER (WHERE …)"),
+    "SELECT farm FROM Milk WHERE farm ~ '^1'": ("~ '^1'", "write farm RLIKE '^1'"),
+    "SELECT CAST(kg TO INT) FROM Milk": ("TO", "write AS in the place of TO"),
+    "SELECT farm FROM Milk WHERE kg IS NOT": ("IS NOT", "write IS NOT NULL"),
+    "SELECT SUM(kg) / COUNT(*) * FROM Milk": ("FROM Milk", "a value is missing behind *"),
+    "SELECT CONCAT(farm kg) FROM Milk": ("kg)", "is a comma missing before kg?"),
+    "SELECT SUBSTRING(farm FROM 2 FOR) FROM Milk": ("FOR)", "stands in quotes"),
+    "SELECT farm FROM Milk LIMIT 5, 10": (", 10", "LIMIT n OFFSET 5"),
+    "SELECT farm FROM Milk WHERE kg > ALL (1, 2)": ("ALL (1, 2)", "GREATEST"),
     "SELECT AVG(farm) FROM Milk": ("AVG(farm)", "--type COLUMN=double"),
 }
 
@@ -39,6 +48,19 @@ def test_a_wrong_text(sql: str) -> None:
         bind(sql, "spark", SCHEMA)
     error = refused.value
     assert error.position is not None and sql[error.position :].startswith(place) and hint in str(error.hint)
+
+
+def test_the_order_of_distinct_on() -> None:
+    wrong = "SELECT DISTINCT ON (farm) farm, kg FROM Milk ORDER BY kg"
+    with pytest.raises(SqlError, match="does not begin with the columns of DISTINCT ON") as refused:
+        bind(wrong, "postgres", SCHEMA)
+    assert "ORDER BY farm, …" in str(refused.value.hint)
+    bind(wrong, "duckdb", SCHEMA)
+    for order in ("farm, kg", "farm DESC", "1, 2"):
+        bind(f"SELECT DISTINCT ON (farm) farm, kg FROM Milk ORDER BY {order}", "postgres", SCHEMA)
+    bind("SELECT DISTINCT ON (farm, ok) farm, kg FROM Milk ORDER BY ok, farm, kg", "postgres", SCHEMA)
+    bind("SELECT DISTINCT ON (farm, ok) farm, kg FROM Milk ORDER BY ok", "postgres", SCHEMA)
+    bind("SELECT DISTINCT ON (farm) farm, kg FROM (SELECT * FROM Milk ORDER BY kg) q", "postgres", SCHEMA)
 
 
 def test_oracle_has_having_before_group_by() -> None:

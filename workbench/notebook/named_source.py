@@ -36,6 +36,8 @@ def find_source(word: str, variables: Mapping[str, Any]) -> Any:
         return variables[word]
     if typed := _ADDRESS.fullmatch(word):
         raise MagicError(f"{word} is neither a file nor an address", hint=f"did you mean {typed[1]}://{typed[2]}?")
+    if re.search(r"\w\(|\w\[", word):
+        raise MagicError(f"{word} is no file", hint=f"give a value a name in a cell before: rows = {word}")
     what = f"there is no file {word}" + (" and no variable of this name" if word.isidentifier() else "")
     hint = nearest_file(path) or nearest(word, variables if word.isidentifier() else ())
     raise MagicError(what, hint=hint or f"paths are seen from {Path.cwd()}")

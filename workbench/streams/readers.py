@@ -160,6 +160,9 @@ def _open_path(path: Path, stack: ExitStack, options: CsvOptions | None, declare
     if not path.exists():
         check_no_connection_string(str(path))
         where = f"paths are seen from {Path.cwd()}" if path.parent.is_dir() else f"there is no folder {path.parent}"
+        if re.match(r"\s*SELECT\s", str(path), re.IGNORECASE):
+            hint = "register(sql, name) registers a query; pandas.read_sql(sql, connection) reads one of a database"
+            raise StreamError("a query is no source", hint=hint)
         raise StreamError(f"there is no file {path}", hint=nearest_file(path) or where)
     if path.is_dir():
         check_no_options(options, str(path))

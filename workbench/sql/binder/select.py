@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from sqlglot import exp
 
@@ -44,6 +44,7 @@ from workbench.sql.binder.order.aliases import KnownAliases, SelectAliases
 from workbench.sql.binder.order.analytic import Analytics, has_own_aggregate, over_values, without_over
 from workbench.sql.binder.order.keys import (
     Named,
+    distinct_on_keys,
     function_name,
     hidden_outputs,
     over_outputs,
@@ -240,20 +241,17 @@ class SelectBinder:
         return [(shown_name(node, self._source), scalar.bind(node.unalias()))]
 
     def bind_order(self) -> None:
-        """DISTINCT ON and ORDER BY, which may name items of the select list, or else the order of FROM.
-
-        What else they read is selected, too.
-        """
+        """DISTINCT ON and ORDER BY, which may name items, or the order of FROM; what else they read is selected."""
         items = [(item.name, item.expression) for item in self._items]
-        names = {name.lower(): value for name, value in items}
-        scope = replace(self._scope, aliases=names, preferred=self._source.rules.alias_in_order)
+        aliases, preferred = {name.lower(): value for name, value in items}, self._source.rules.alias_in_order
+        scope = replace(self._scope, aliases=aliases, preferred=preferred)
         scalar = self._scalar(scope, None if self._distinct else self._subqueries_of(self._from, self._scope))
         order, called = self._select.args.get("order"), [(i.called, i.expression) for i in self._items if i.called]
-        keys = sort_keys(order, items, scalar.bind, self._source, called)
+        read = partial(sort_keys, items=items, bind=scalar.bind, source=self._source, called=called)
+        keys = read(order)
         if order is None and not self.is_grouped and not self._distinct:
             keys = [] if self._from.mixed else list(self._from.order)
-        distinct_on = exp.Order(expressions=[exp.Ordered(this=node) for node in self._distinct_on])
-        on = sort_keys(distinct_on, items, scalar.bind, self._source, called)
+        on = distinct_on_keys(self._distinct_on, keys if order else [], read, self._source)
         named = hidden_outputs(items, () if self._distinct else [*on, *keys])
         binders = [item.scalar for item in self._items] + [scalar] * (len(named) - len(items))
         self._outputs = [_SelectItem(*item, binder) for item, binder in zip(named, binders, strict=True)]

@@ -184,8 +184,9 @@ def _type(b: ExpressionBinder, node: exp.DataType) -> DataType:
         return parse_type(name)
     except SqlError:
         is_number = name.startswith(("decimal", "numeric"))
-        digits_hint = "it has 1 to 38 digits, the fraction's among them, as in DECIMAL(9, 2)" if is_number else None
-        b.source.refuse(f"the type {node.sql()}", node.parent or node, digits_hint)
+        digits_hint = "it has 1 to 38 digits, the fraction's among them, as in DECIMAL(9, 2)"
+        hint = digits_hint if is_number else "of amounts there is DECIMAL(15, 2), of texts VARCHAR"
+        b.source.refuse(f"the type {node.sql()}", node.parent or node, hint)
 
 
 for _name, _type_ in CASTS.items():

@@ -64,6 +64,7 @@ _SAME: tuple[tuple[str, _Forms], ...] = (
     ("isnull", {"": "COALESCE(x, 0)"}),
     ("unnest", {"spark": "EXPLODE(ARRAY(x, y))"}),
     ("regexp_split_to_table", {"spark": "EXPLODE(SPLIT(s, ','))", "duckdb": "UNNEST(STRING_SPLIT(s, ','))"}),
+    ("all", {"": "x > GREATEST(x, y)"}),
     ("total running_total", {"": "SUM(x)"}),
     ("cumsum cumulative_sum running_sum", {"": "SUM(x) OVER (ORDER BY t)"}),
     ("rolling_mean moving_average rolling_avg moving_avg",

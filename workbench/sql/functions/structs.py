@@ -69,7 +69,9 @@ def field(b: ExpressionBinder, value: Expression, name: str, node: exp.Expr) -> 
     if not value.type.fields:
         before = node.sql()[: -len(name) - 1]
         hints = {
-            Kind.ARRAY: f"TRANSFORM(x, v -> v.{name}) has those of an array",
+            Kind.ARRAY: f"{before}[{name}] is an element of it"
+            if name.isdigit()
+            else f"TRANSFORM(x, v -> v.{name}) has those of an array",
             Kind.MAP: f"{before}['{name}'] is a value of the map",
         }
         part = f"; EXTRACT({name.upper()} FROM {before}) is a part of a time" if value.type.temporal else ""

@@ -81,6 +81,13 @@ _SLIPS = (
     (r"OVER ?\( ?‸GROUP BY\b", "write PARTITION BY"),
     (r"\bOVER ‸?(?P<by>(?:PARTITION|ORDER) BY)\b", "a window stands in parentheses: OVER ({BY} …)"),
     (r"\bPIVOT\b.*\bFOR ‸(?P<k>\w+)", "list the values, as in FOR {k} IN ('a', 'b')"),
+    (r"\bFILTER ‸?WHERE\b", "a condition stands in parentheses: FILTER (WHERE …)"),
+    (r"(?P<value>\w+) ‸~\*? ?(?P<text>'[^']*')", "write {value} RLIKE {text}"),
+    (r"\bCAST ?\( ?\w+ ‸(?P<word>TO|INTO)\b", "write AS in the place of {WORD}"),
+    (r"‸IS(?: NOT)?$", "write IS NOT NULL"),
+    (r"(?<!\* )(?P<sign>[*/+-]) ‸(?:FROM|WHERE|GROUP BY|ORDER BY)\b", "a value is missing behind {sign}"),
+    (r"(?<!CAST)\((?:[^()]*,)? ?(?!DISTINCT|SELECT)(?P<one>\w+) ‸(?P<two>\w+) ?[,)]",
+     "is a comma missing before {two}?"),
     # What is too much.
     (r"\b(?P<word>\w\w+) ‸(?P=word)\b", "{word} stands twice: leave one out"),
 )  # fmt: skip

@@ -205,6 +205,10 @@ def look_at_lists(source: SourceText, statement: Sequence[Token]) -> None:
     for before, token, after in zip(statement, statement[1:], [*statement[2:], None], strict=False):
         if before.token_type is TokenType.IN and after is not None and after.token_type is TokenType.COMMA:
             raise _error_at(token, "a list stands in parentheses", source, f"IN ({source.token_text(token)}, …)")
+        if before.token_type is TokenType.LIMIT and after is not None and after.token_type is TokenType.COMMA:
+            raise _error_at(
+                after, "LIMIT has one number", source, f"of LIMIT {token.text}, n write LIMIT n OFFSET {token.text}"
+            )
         if before.token_type is token.token_type is TokenType.STRING:
             what = f"two texts without a comma between them are one, '{before.text}{token.text}'"
             source.warn(what, token, "write a comma before it; if one text is meant, || puts two together")
@@ -306,6 +310,8 @@ def _is_passed_over(before: Token | None, word: Token, after: Token | None, dial
             return first is TokenType.SELECT and last is TokenType.COMMA
         case TokenType.FETCH:
             return first is not TokenType.ALIAS and (after is None or after.text.upper() not in ("FIRST", "NEXT"))
+        case TokenType.FOR:  # of SUBSTRING
+            return last is TokenType.R_PAREN and first not in _OPENING
         case TokenType.VALUES:
             return last is TokenType.COMMA or (last in _SIGNS and first is TokenType.L_PAREN)
         case TokenType.ISNULL | TokenType.NOTNULL:  # of few databases, to which it says IS NULL

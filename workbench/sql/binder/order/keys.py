@@ -28,6 +28,29 @@ _HIDDEN = "order"
 """The name of an output that an answer is ordered by and does not show."""
 
 
+def distinct_on_keys(
+    columns: Sequence[exp.Expr], keys: Sequence[SortKey], read: Callable[[exp.Expr], list[SortKey]], source: SourceText
+) -> list[SortKey]:
+    """The keys of DISTINCT ON.
+
+    Args:
+        columns: of which each combination has one row.
+        keys: of ORDER BY.
+        read: keys of an ORDER BY, as ``sort_keys``.
+        source: the text, for errors.
+
+    Raises:
+        SqlError: postgres wants ORDER BY to begin with these columns.
+    """
+    on = read(exp.Order(expressions=[exp.Ordered(this=node) for node in columns])) if columns else []
+    wanted = {key.expression for key in on}
+    if source.dialect == "postgres" and any(key.expression not in wanted for key in keys[: len(wanted)]):
+        listed = ", ".join(node.sql(source.dialect) for node in columns)
+        hint = f"ORDER BY {listed}, … ; a query around it orders its rows otherwise"
+        raise source.error("ORDER BY does not begin with the columns of DISTINCT ON", columns[0], hint)
+    return on
+
+
 def sort_keys(
     order: exp.Expr | None,
     items: Sequence[Named],
