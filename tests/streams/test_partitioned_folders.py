@@ -16,6 +16,7 @@ import pytest
 from streams.odd_sources import OddSource, Reading
 
 from workbench.errors import StreamError
+from workbench.streams.files.partitions import files_in_folders
 from workbench.streams.ingest import ingest
 from workbench.streams.live.sources import open_live
 
@@ -179,3 +180,18 @@ def test_a_table_of_iceberg_is_not_read_by_its_files(tmp_path: Path) -> None:
     (root / "metadata" / "v1.metadata.json").write_text("{}")
     with pytest.raises(StreamError, match=r"table of Iceberg(.|\n)*pyiceberg"):
         ingest("t", root, tmp_path / "log")
+
+
+def test_a_folder_with_too_much_in_it_is_refused(tmp_path: Path) -> None:
+    for name in "abcd":
+        (tmp_path / name).mkdir()
+    with pytest.raises(StreamError, match="more than 3 files and folders are in") as refused:
+        files_in_folders(tmp_path, ".parquet", most=3)
+    assert "sales/*.parquet" in str(refused.value.hint)
+
+
+def test_a_folder_that_leads_into_itself_ends(tmp_path: Path) -> None:
+    (tmp_path / "day=1").mkdir()
+    (tmp_path / "day=1" / "0.parquet").touch()
+    (tmp_path / "day=1" / "again").symlink_to(tmp_path)
+    assert files_in_folders(tmp_path, ".parquet") == [tmp_path / "day=1/0.parquet"]

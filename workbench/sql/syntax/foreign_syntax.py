@@ -86,7 +86,7 @@ _SLIPS = (
     (r"\bCAST ?\( ?\w+ ‸(?P<word>TO|INTO)\b", "write AS in the place of {WORD}"),
     (r"‸IS(?: NOT)?$", "write IS NOT NULL"),
     (r"(?<!\* )(?P<sign>[*/+-]) ‸(?:FROM|WHERE|GROUP BY|ORDER BY)\b", "a value is missing behind {sign}"),
-    (r"(?<!CAST)\((?:[^()]*,)? ?(?!DISTINCT|SELECT)(?P<one>\w+) ‸(?P<two>\w+) ?[,)]",
+    (r"(?<!CAST)(?<!SUM)(?<!AVG)(?<!COUNT)\((?:[^()]*,)? ?(?!DISTINCT|SELECT)(?P<one>\w+) ‸(?P<two>\w+) ?[,)]",
      "is a comma missing before {two}?"),
     # What is too much.
     (r"\b(?P<word>\w\w+) ‸(?P=word)\b", "{word} stands twice: leave one out"),

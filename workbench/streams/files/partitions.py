@@ -8,6 +8,7 @@ dates, or else texts, as of ``01``.
 from __future__ import annotations
 
 import datetime as dt
+import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -22,6 +23,8 @@ from workbench.streams.source import Chunk, OpenedSource
 
 FolderValues = Mapping[str, str | None]
 """The columns of a file's folders, outer ones first, each with its text; ``None`` where the folder says NULL."""
+MOST_ENTRIES = 200_000
+"""Files and folders in a folder that is read as a whole; to look at more takes seconds, and of ``/`` has no end."""
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 _INTEGER = re.compile(r"0|-?[1-9]\d{0,17}")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -65,27 +68,42 @@ def is_hidden(below: str | PurePath) -> bool:
     return _HIDDEN.search(str(below)) is not None
 
 
-def files_in_folders(folder: Path, ending: str) -> list[Path]:
+def files_in_folders(folder: Path, ending: str, most: int = MOST_ENTRIES) -> list[Path]:
     """The files of a folder and of those in it, in the order of their paths; numbers in these count as numbers.
 
+    Args:
+        folder: of which a link leads to another once, so that one that leads into itself has an end.
+        ending: of the files' names.
+        most: files and folders that are looked at.
+
     Raises:
-        StreamError: it is a table of Iceberg, some of whose files are no longer part of it.
+        StreamError: it is a table of Iceberg, some of whose files are no longer part of it; or too much is in it, as in
+            ``/``.
     """
     if any((folder / "metadata").glob("*.metadata.json")):
         what = f"{folder} is a table of Iceberg, whose files say only together with its metadata which rows it has"
         raise StreamError(what, hint="pyiceberg reads it: give table.scan().to_arrow()")
-    return _files(folder, f"**/*{ending}")
+    found, seen, walked = list[Path](), 0, {os.path.realpath(folder)}
+    for at, folders, names in os.walk(folder, followlinks=True):
+        if (seen := seen + len(folders) + len(names)) > most:
+            hint = f"give the folder that has the files, or a pattern: {folder / f'sales/*{ending}'}"
+            raise StreamError(f"more than {most:,} files and folders are in {folder}", hint=hint)
+        real = {name: os.path.realpath(Path(at, name)) for name in folders if not is_hidden(PurePath(name))}
+        folders[:] = [name for name, place in real.items() if place not in walked]
+        walked.update(real.values())
+        found += [Path(at, name).relative_to(folder) for name in names if name.endswith(ending)]
+    return _in_their_order(folder, found)
 
 
 def files_of_pattern(pattern: Path) -> list[Path]:
     """The files that a pattern matches, in the order of their paths, as above."""
-    return _files(*split_pattern(pattern))
+    root, rest = split_pattern(pattern)
+    return _in_their_order(root, map(Path, glob(rest, root_dir=root, recursive=True)))
 
 
-def _files(root: Path, rest: str) -> list[Path]:
-    found = (Path(name) for name in glob(rest, root_dir=root, recursive=True) if (root / name).is_file())
-    by_path = sorted((path for path in found if not is_hidden(path)), key=lambda path: [*map(_in_order, path.parts)])
-    return [root / path for path in by_path]
+def _in_their_order(root: Path, below: Iterable[Path]) -> list[Path]:
+    found = [path for path in below if not is_hidden(path) and (root / path).is_file()]
+    return [root / path for path in sorted(found, key=lambda path: [*map(_in_order, path.parts)])]
 
 
 def _in_order(name: str) -> list[tuple[str, int]]:
