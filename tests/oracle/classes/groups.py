@@ -20,6 +20,11 @@ AGGREGATES = {
         " QUALIFY amount >= AVG(amount) OVER (PARTITION BY k % 3) OR MAX(s) OVER (PARTITION BY g) = s",
         dialect="duckdb",
     ),
+    "moments_of_partitions": Case(
+        "SELECT id, STDDEV(x) OVER (PARTITION BY g) AS d, VAR_POP(x) OVER (PARTITION BY k % 2) AS v FROM t"
+        " QUALIFY k >= MEDIAN(k) OVER (PARTITION BY flag)",
+        dialect="duckdb",
+    ),
     "compared_with_partitions": Case(
         "SELECT v.id, u.id AS other FROM (SELECT id, k, amount, AVG(amount) OVER (PARTITION BY g) AS a FROM t"
         " WHERE k IS NOT NULL) v JOIN u ON u.k = v.k WHERE v.amount > v.a AND u.amount < v.a"
