@@ -3,13 +3,17 @@ who comes and goes; and what is computed from them."""
 
 from __future__ import annotations
 
+from itertools import count
 from pathlib import Path
 
+import pytest
 from oracle.harness import Case, Feed, Oracle
 from oracle.random_streams import stream
+from oracle.test_corrections import corrected
 
 from workbench.engine.physical.plans import JoinPlan
 from workbench.engine.spark.in_process import InProcess
+from workbench.sharing import planner
 
 LATER = "FROM t a, t b WHERE a.g = b.g AND a.d < b.d"
 DISTINCT = {
@@ -78,4 +82,35 @@ def test_a_count_that_nobody_read_for_a_while_is_right_again(in_process: InProce
         oracle.run(2)
         oracle.register({"how many": ALL["how many"]})
         oracle.run(1)
+        oracle.check_changes()
+
+
+JOINED = "FROM t a JOIN u b ON a.k = b.k"
+PARTNER = "EXISTS (SELECT 1 FROM t o WHERE o.g = a.g AND o.id <> a.id AND o.d < a.d)"
+OTHER = "EXISTS (SELECT 1 FROM u o WHERE o.g = b.g AND o.id > a.id)"
+BESIDE_JOINS = {
+    "partners": Case(f"SELECT a.id, b.id AS other, b.x {JOINED} WHERE {PARTNER} AND b.k > 2"),
+    "no partners": Case(f"SELECT a.g, COUNT(*) AS n, SUM(b.amount) AS s {JOINED} WHERE NOT {PARTNER} GROUP BY a.g"),
+    "both": Case(f"SELECT DISTINCT b.s, a.flag {JOINED} WHERE {PARTNER} AND NOT {OTHER}"),
+    "not in": Case(
+        f"SELECT a.id, b.amount {JOINED} WHERE a.k NOT IN (SELECT o.k FROM u o WHERE o.id <> a.id AND o.g = 'a')"
+    ),
+    "of two inputs": Case(f"SELECT a.id, c.id AS third {JOINED} JOIN t c ON c.k = b.k WHERE {OTHER} AND c.g = 'b'"),
+}
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("seed", [31, 32])
+def test_semijoins_below_and_above_the_joins_beside_them(
+    in_process: InProcess, monkeypatch: pytest.MonkeyPatch, seed: int, late: bool
+) -> None:
+    """Under corrections, with NULLs and rows that are alike; whichever form costs less."""
+    calls = count()
+    monkeypatch.setattr(planner, "batch_cost", lambda estimates, network: next(calls) * (-1) ** late)
+    feeds = {name: corrected(stream(90, seed + at), 50, 15, seed + at) for at, name in enumerate("tu")}
+    with Oracle(in_process, feeds) as oracle:
+        oracle.register(BESIDE_JOINS, one_by_one=True)
+        notes = [note for name in BESIDE_JOINS for note in oracle.session.query(name).explain().notes]
+        assert sum("after the joins" in note for note in notes) == len(BESIDE_JOINS) * late
+        oracle.run(3)
         oracle.check_changes()

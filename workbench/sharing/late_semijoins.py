@@ -63,7 +63,7 @@ class _Placement:
                     pairs = [_Pairs(kept, branch) for branch in others if isinstance(branch, Block)]
                     if len(pairs) == len(others) and all(each.are_of_kept for each in pairs):
                         self.moved += 1
-                        return _moved(block, place, item, pairs)
+                        return _with_semijoin_on_top(block, place, item, pairs)
         return block
 
 
@@ -113,7 +113,7 @@ class _Pairs:
         return Block((rows, *self.branch.inputs[number:]), where, outputs, window=window)
 
 
-def _moved(block: Block, place: int, item: SetQuery, pairs: list[_Pairs]) -> Block:
+def _with_semijoin_on_top(block: Block, place: int, item: SetQuery, pairs: list[_Pairs]) -> Block:
     """The block over one input: the semijoin at a place, of the rows that the block's conditions leave."""
     kept = pairs[0].kept
     given = {stored_name(output.name): output.expression for output in kept.outputs}
