@@ -270,7 +270,7 @@ def test_a_folder_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.Monke
         raise PermissionError(13, "Permission denied", str(file))
 
     with monkeypatch.context() as patch:
-        patch.setattr("workbench.streams.live.file_notes.checksum_of", refused)
+        patch.setattr("workbench.streams.live.file_notes.checksum_of_next", refused)
         reading.take_in()
         assert "Permission denied" in reading.problem and reading.ids == [0, 1]
     source.path().touch()

@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from workbench.files.writing import make_folder, replacing, write_file
 
@@ -32,7 +33,20 @@ _FOLDER = "file"
 _REQUEST_SECONDS, _RETRY_SECONDS = 30, 60
 """The longest that one request takes, and that failed ones are repeated."""
 _REQUEST_BYTES = 32 * 1024 * 1024
-"""Of an object that is stored by one request: a slow line needs more time for more."""
+"""Of an object that is stored or read by one request: a slow line needs more time for more."""
+LISTED_AT_ONCE = 1_000
+"""Objects that one request lists."""
+
+_REFUSALS = {
+    r"169\.254\.169\.254|metadata\.google|[Cc]redential": "this machine has no credentials for it",
+    "NoSuchBucket|ContainerNotFound|bucket does not exist": "there is no bucket of this name",
+    "InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken|InvalidToken|401 Unauthorized": (
+        "it does not know the credentials of this machine"
+    ),
+    "AccessDenied|AuthorizationPermissionMismatch|403 Forbidden": "the credentials of this machine do not allow it",
+    "error sending request|error trying to connect|dns error|timed out": "it does not answer",
+}
+"""What a store refuses, by signs in its answers: "Error responses" of S3, of Azure's and of Google's store."""
 
 LATE_SECONDS = 10.0
 """How long to wait for a file that another machine has just written."""
@@ -41,11 +55,28 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
 
 
 class Stored(NamedTuple):
-    """A file of a store: its name, its bytes, and when it was written, by the store's own clock, in seconds."""
+    """A file of a store: its name, its bytes, and when it was written, by the store's own clock, in seconds.
+
+    An object that is stored again under its name has another ``etag``, if it has other bytes.
+    """
 
     name: str
     bytes: int
     written: float
+    etag: str = ""
+
+
+class Refusal(OSError):
+    """What an object store refuses.
+
+    Args:
+        name: what it was asked for.
+        why: in words.
+    """
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(f"the object store does not give or take {name!r}: {why}")
+        self.why = why
 
 
 class Store(Protocol):
@@ -246,11 +277,36 @@ class ObjectStore:
                 return bytes(self._requests.get_range(self._store, name, start=first, **end))
             return bytes(self._requests.get(self._store, name).bytes())
 
-    def names(self, below: str = "") -> Iterator[Stored]:
-        """The objects of a prefix."""
+    def names(self, below: str = "", after: str = "") -> Iterator[Stored]:
+        """The objects of a prefix, in the order of their names; one request for each thousand.
+
+        Args:
+            below: the prefix.
+            after: only those whose names come after this one; the others are not asked for.
+        """
         with _as_os_errors(below):
-            for some in self._requests.list(self._store, prefix=below or None):
-                yield from (Stored(each["path"], each["size"], each["last_modified"].timestamp()) for each in some)
+            listed = self._requests.list(
+                self._store, prefix=below or None, offset=after or None, chunk_size=LISTED_AT_ONCE
+            )
+            for each in chain.from_iterable(listed):
+                yield Stored(each["path"], each["size"], each["last_modified"].timestamp(), each["e_tag"] or "")
+
+    def copy_to(self, file: IO[bytes], stored: Stored) -> None:
+        """Copy an object into a file, by one request for each 32 MB.
+
+        Raises:
+            FileNotFoundError: it is not there any more, or another is there under its name.
+        """
+        from obstore.exceptions import PreconditionError
+
+        only = {"if_match": stored.etag} if stored.etag else {}
+        for first in range(0, stored.bytes, _REQUEST_BYTES):
+            part = {"range": (first, min(stored.bytes, first + _REQUEST_BYTES)), **only}
+            with _as_os_errors(stored.name):
+                try:
+                    file.write(self._requests.get(self._store, stored.name, options=part).bytes())
+                except PreconditionError as problem:
+                    raise FileNotFoundError(f"{stored.name} was replaced") from problem
 
     def remove(self, names: Iterable[str]) -> None:
         """Remove objects."""
@@ -267,4 +323,10 @@ def _as_os_errors(name: str) -> Iterator[None]:
     try:
         yield
     except BaseError as problem:
-        raise OSError(f"the object store does not give or take {name!r}: {type(problem).__name__}") from problem
+        raise Refusal(name, _why(problem)) from problem
+
+
+def _why(problem: Exception) -> str:
+    """What a store refuses, by what it or the way to it has answered."""
+    said = (why for sign, why in _REFUSALS.items() if re.search(sign, str(problem)))
+    return next(said, type(problem).__name__)

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from sys import maxsize
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 if TYPE_CHECKING:
@@ -93,13 +93,17 @@ def checksum_of(path: str | Path, size: int | None = None, first: int = 0) -> in
     Raises:
         OSError: it cannot be read.
     """
-    left = maxsize if size is None else size
-    checksum, buffer = 0, memoryview(bytearray(min(left, _AT_A_TIME)))
     with open(path, "rb", buffering=0) as file:
         file.seek(first)
-        while count := file.readinto(buffer[:left]):
-            checksum = crc32(buffer[:count], checksum)
-            left -= count
+        return checksum_of_next(file, maxsize if size is None else size)
+
+
+def checksum_of_next(file: Any, size: int) -> int:
+    """The checksum of the next bytes of an open file, ``size`` of them at most."""
+    checksum, buffer = 0, memoryview(bytearray(min(size, _AT_A_TIME)))
+    while count := file.readinto(buffer[:size]):
+        checksum = crc32(buffer[:count], checksum)
+        size -= count
     return checksum
 
 

@@ -79,6 +79,8 @@ def open_source(
     """
     if isinstance(source, OpenedSource):
         return source
+    if isinstance(source, UrlFile):
+        return _open_file(source, stack, options, declared)
     if isinstance(source, str) and is_url(source):
         return _open_url(source, stack, options, declared)
     if isinstance(source, str | Path):

@@ -111,6 +111,11 @@ LOOKUP = AddressKind(
 )
 LISTEN = AddressKind(("listen",), harmless=_words("rate largest waiting"), secret=_words("token"), user=False)
 SOCKET = AddressKind(("socket",), user=False)
+OBJECTS = AddressKind(
+    ("s3", "s3a", "gs", "az", "abfs", "abfss"), implied="the credentials of this machine for object stores"
+)
 
-KINDS = {scheme: kind for kind in (KAFKA, POSTGRES, HTTP, POLL, LOOKUP, LISTEN, SOCKET) for scheme in kind.schemes}
+KINDS = {
+    scheme: kind for kind in (KAFKA, POSTGRES, HTTP, POLL, LOOKUP, LISTEN, SOCKET, OBJECTS) for scheme in kind.schemes
+}
 """The kinds by their schemes."""

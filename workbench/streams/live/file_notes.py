@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass, replace
 from glob import glob
 from pathlib import Path
@@ -17,9 +17,10 @@ from stat import S_ISDIR
 from typing import NamedTuple
 
 from workbench.errors import StreamError
-from workbench.files.writing import checksum_of
+from workbench.files.writing import checksum_of_next
 from workbench.streams.files.formats import FileFormat, is_compressed
 from workbench.streams.files.partitions import is_hidden, split_pattern
+from workbench.streams.files.urls import UrlFile
 from workbench.streams.live.reader import mark_of
 
 _FILES = (".parquet", ".csv", ".csv.gz", ".tsv", ".jsonl", ".ndjson")
@@ -38,7 +39,7 @@ class Note:
     """A note on a file.
 
     Attributes:
-        stamp: its size and its time, as ``matching_files`` gives them.
+        stamp: its size and its time, as ``matching_files`` gives them; of an object its size and its ETag.
         checksum: of its bytes; ``None`` where they could not be read.
         rows: that were read.
         quarantined: of its lines.
@@ -77,17 +78,25 @@ class Note:
         """When it, or what stands in its place, cannot be read."""
         return replace(self, reason=reason, refused=stamp)
 
-    def is_of(self, file: Path) -> bool:
+    def is_of(self, file: Path | UrlFile) -> bool:
         """Whether a file of this size and time is this one."""
-        return self.checksum is not None and checksum_of(file, self.size) == self.checksum
+        return self.checksum is not None and _checksum(file, self.size) == self.checksum
 
 
-def check_is_file(file: Path) -> None:
-    """Check that a path that a pattern matches is a file.
+def _checksum(file: Path | UrlFile, size: int) -> int:
+    """The checksum of the first bytes of a file."""
+    with file.open("rb") as opened:
+        return checksum_of_next(opened, size)
+
+
+def check_is_file(file: Path | UrlFile) -> None:
+    """Check that a path that a pattern matches is a file; an object is one.
 
     Raises:
         StreamError: it is none.
     """
+    if isinstance(file, UrlFile):
+        return
     if file.is_dir():
         raise StreamError(
             f"{file} is a folder", hint=f"{file.parent}/**/*.parquet, or another ending, is what is in it"
@@ -96,7 +105,7 @@ def check_is_file(file: Path) -> None:
         raise StreamError(f"{file} is {'a link to what is not there' if file.is_symlink() else 'no file'}")
 
 
-def note_of(file: Path, stamp: str) -> Note:
+def note_of(file: Path | UrlFile, stamp: str) -> Note:
     """The note of a file that was not read before.
 
     Raises:
@@ -106,10 +115,10 @@ def note_of(file: Path, stamp: str) -> Note:
     check_is_file(file)
     if not stamped_size(stamp):
         raise StreamError(f"{file} is empty; it is read when something is in it")
-    return Note(stamp, checksum_of(file, stamped_size(stamp)))
+    return Note(stamp, _checksum(file, stamped_size(stamp)))
 
 
-def changed_note(file: Path, stamp: str, known: Note) -> Note:
+def changed_note(file: Path | UrlFile, stamp: str, known: Note) -> Note:
     """The note of a file that was read before, as it is now: as it was, with more at its end, or a log begun anew.
 
     Raises:
@@ -123,22 +132,24 @@ def changed_note(file: Path, stamp: str, known: Note) -> Note:
         whole = size == before or _ended_a_line(file, before)
         # Half a line of these is no row, and was quarantined.
         held_back = is_compressed(file.name) or FileFormat.named(file.name) is FileFormat.JSON
-        other = size < before or checksum_of(file, before) != known.checksum
+        other = size < before or _checksum(file, before) != known.checksum
         if other and FileFormat.named(file.name) is FileFormat.LOG:
             return note_of(file, stamp)  # a log begins anew under its name, whether it was cut or renamed
         if other or not (whole or held_back):
             what = f"{file} was replaced or changed after {known.rows:,} of its rows were read"
             raise StreamError(f"{what}: what is new in it is not read, unless it gets another name")
         passed -= not whole and passed > 0
-    return Note(stamp, checksum_of(file, stamped_size(stamp)), known.rows, passed)
+    return Note(stamp, _checksum(file, stamped_size(stamp)), known.rows, passed)
 
 
-def whole_lines(file: Path, stamp: str) -> str:
+def whole_lines(file: Path | UrlFile, stamp: str) -> str:
     """The stamp of the whole lines of a file of texts, while its last line may still be written.
 
     Half of a line of CSV is a line, too: 12 of 1234. So a last line without an end waits for it, or until the file has
-    not changed for some seconds.
+    not changed for some seconds. An object is there when it is whole.
     """
+    if isinstance(file, UrlFile):
+        return stamp
     size, time_ns = (int(part) for part in stamp.split())
     is_text = FileFormat.named(file.name) in (FileFormat.CSV, FileFormat.LOG, None) and not is_compressed(file.name)
     if not (is_text and file.is_file()) or abs(time.time() - time_ns / 1e9) > LINE_WAITS:
@@ -157,7 +168,7 @@ def whole_lines(file: Path, stamp: str) -> str:
     return f"0 {time_ns} "
 
 
-def _ended_a_line(file: Path, size: int) -> bool:
+def _ended_a_line(file: Path | UrlFile, size: int) -> bool:
     """Whether a file of lines had whole ones when it had this size."""
     with file.open("rb") as opened:
         opened.seek(size - 1)
@@ -192,19 +203,50 @@ def matching_files(pattern: str) -> dict[str, MatchingFile]:
     root, rest = (path, "") if path.is_dir() else split_pattern(path)
     os.scandir(root).close()  # ``glob`` finds nothing where a folder is gone, or may not be read
     there = glob(rest or "*", root_dir=root, recursive=True)
-    found = {name for name in there if (rest or name.endswith(_FILES)) and not _is_passed(name, rest)}
+    found = {name for name in there if (rest or name.endswith(_FILES)) and not is_passed(name, rest)}
     above = str(root)
     stamped = sorted((time, name, size) for name in found for size, time in _stat(f"{above}/{name}"))
-    return {_place(name): MatchingFile(above, name, f"{size} {time} ") for time, name, size in stamped}
+    return {offset_name(name): MatchingFile(above, name, f"{size} {time} ") for time, name, size in stamped}
 
 
-def _is_passed(name: str, pattern: str) -> bool:
+class FolderFiles:
+    """The files of a folder that grows.
+
+    Args:
+        pattern: a folder, or a pattern of paths.
+
+    Attributes:
+        are_renamed: whether a file that has gone may be there under another name.
+    """
+
+    are_renamed = True
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = pattern
+
+    def look(self) -> Mapping[str, MatchingFile]:
+        """See ``matching_files``."""
+        return matching_files(self._pattern)
+
+    def open(self, place: str, found: MatchingFile, then: Iterable[tuple[str, MatchingFile]] = ()) -> Path:
+        """A file of the last look. Nothing is copied of it, and of those that are opened then."""
+        return found.path
+
+    def forget(self, place: str) -> None:
+        """It is not needed any more."""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def is_passed(name: str, pattern: str) -> bool:
     """Whether a file is hidden, or is not whole yet by its name, which the pattern does not ask for."""
     is_part = name.endswith(_NOT_WHOLE) and any(name.endswith(o) and not pattern.endswith(o) for o in _NOT_WHOLE)
     return is_part or is_hidden(name)
 
 
-def _place(name: str) -> str:
+def offset_name(name: str) -> str:
+    """What offsets call a file: its name below the folder, which is told from the other entries there."""
     return _PLACE + name if mark_of(name) else name
 
 

@@ -1,9 +1,12 @@
-"""A folder, or the files that match a pattern, as a live source: every file that appears brings its rows.
+"""A folder, or the files or objects that match a pattern, as a live source: each one that appears brings its rows.
 
 A file must be whole when it has its name, so it is written under another one and renamed. Files are read in the
 order of their times, and then of their names. The offset of a file is the number of its rows that were read, and its
 note says what file that was. So one that has grown is read on, one that has another name is not read twice, and one in
 whose place another stands is not taken for it. A file that cannot be read is quarantined, and the others go on.
+
+Where files are, and which there are, says ``Files``: a folder (``FolderFiles``), or an object store
+(``StoredObjects``).
 """
 
 from __future__ import annotations
@@ -11,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePath
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -28,20 +32,22 @@ from workbench.streams.files.formats import FileFormat
 from workbench.streams.files.json_lines import open_json_lines
 from workbench.streams.files.json_schema import widest_field
 from workbench.streams.files.json_values import as_texts, lacking_columns
-from workbench.streams.files.partitions import folder_fields, folder_values, split_pattern, with_folder_columns
+from workbench.streams.files.partitions import FolderValues, folder_fields, folder_values, with_folder_columns
+from workbench.streams.files.urls import UrlFile
 from workbench.streams.guessing import Guess
 from workbench.streams.live.file_notes import (
     LINE_WAITS,
+    FolderFiles,
     MatchingFile,
     Note,
     changed_note,
     check_is_file,
-    matching_files,
     note_of,
     stamped_size,
     whole_lines,
 )
 from workbench.streams.live.reader import BaseReader, Fetched, NothingYet, OffsetMark, Offsets, widened
+from workbench.streams.live.stored_objects import AHEAD, NotNow, StoredObjects, is_object_pattern
 from workbench.streams.readers import open_source
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
@@ -51,11 +57,45 @@ _READ, _MOVED, _UNREADABLE = "all", "moved", "unreadable"
 """The offset of a file that has been read whole, of a name that another file has now, and of a file without rows."""
 
 
+class Files(Protocol):
+    """The files that a pattern matches, wherever they are."""
+
+    @property
+    def are_renamed(self) -> bool:
+        """Whether a file that has gone may be there under another name."""
+
+    def look(self) -> Mapping[str, MatchingFile]:
+        """The files that there are by now, by their places, in the order in which they are read.
+
+        Raises:
+            OSError: a folder cannot be read.
+            NotNow: a store does not say it.
+        """
+
+    def open(self, place: str, found: MatchingFile, then: Iterable[tuple[str, MatchingFile]] = ()) -> Path | UrlFile:
+        """A file of the last look.
+
+        Args:
+            place: what it is called in offsets.
+            found: what was found there.
+            then: those that are opened after it.
+
+        Raises:
+            NotNow: it can be read later.
+        """
+
+    def forget(self, place: str) -> None:
+        """A file is not needed any more."""
+
+    def close(self) -> None:
+        """Let go of what is open."""
+
+
 class FolderReader(BaseReader):
     """Reads the files of a folder.
 
     Args:
-        pattern: a folder, or a pattern of paths, such as ``"in/*.csv"``.
+        pattern: a folder, or a pattern of paths, such as ``"in/*.csv"``, or of objects, ``"s3://bucket/in/*.csv"``.
         schema: the columns, where the stream has been added before; ``None``: those of the first file that can be read.
         options: what is declared of how CSV files are written, where the stream has not been added before.
 
@@ -65,7 +105,7 @@ class FolderReader(BaseReader):
 
     def __init__(self, pattern: str, schema: pa.Schema | None = None, options: CsvOptions | None = None) -> None:
         self._pattern = pattern
-        self._root = Path(pattern) if Path(pattern).is_dir() else split_pattern(pattern)[0]
+        self._files: Files = StoredObjects(pattern) if is_object_pattern(pattern) else FolderFiles(pattern)
         self._options = options_of(schema) if schema is not None else options or CsvOptions()
         self.inferred: Mapping[str, Guess] = {}
         self.notes: tuple[str, ...] = ()
@@ -100,55 +140,60 @@ class FolderReader(BaseReader):
     def fetch(self, offsets: Offsets, most: int) -> Fetched:
         """Rows of files that have not been read whole."""
         taken = _Taken(offsets, most)
-        there = matching_files(self._pattern)
-        taken.follow_names(there)
-        for place, (_, _, stamp) in there.items():
-            note = taken.notes.get(place)
-            if taken.at(place) == _READ and (note is None or note.startswith(stamp)):
-                continue
-            file = there[place].path
+        there = self._files.look()
+        taken.follow_names(there, self._files.are_renamed)
+        waiting = [(place, found) for place, found in there.items() if taken.waits(place, found.stamp)]
+        for number, (place, found) in enumerate(waiting, 1):
+            if taken.full():
+                break
             try:
-                self._take(place, file, stamp, taken)
+                file = self._files.open(place, found, waiting[number : number + AHEAD])
+            except NotNow as problem:  # of a store that does not answer: it is asked again
+                taken.problems.append(problem.message)
+                break
+            try:
+                self._take(place, file, found.stamp, taken)
             except Exception as problem:  # of a file that was cut, of a disk, of a user without the right to read it
                 message = problem.message if isinstance(problem, StreamError) else UnexpectedError.of(problem).message
-                taken.cannot_read(place, file.name, stamp, message)
+                taken.cannot_read(place, file.name, found.stamp, message)
+            if not (taken.at(place) or "").isdigit():
+                self._files.forget(place)
         rows = joined(taken.rows, self._schema)
         return Fetched(rows, taken.after, tuple(taken.quarantined), problem=taken.problem, found=taken.found)
 
     def close(self) -> None:
-        """Nothing is open between two fetches."""
+        """Let go of copies of objects."""
+        self._files.close()
 
     def _first(self) -> OpenedSource:
         """The first file that can be read, for its columns."""
         problem: StreamError | None = None
         try:
-            files = matching_files(self._pattern)
+            files = self._files.look()
         except OSError as error:
             message = f"no file matches {self._pattern}: its folder cannot be read: {error.strerror}"
             raise StreamError(message, hint="make the folder, or check its name and who may read it") from error
-        of_folders = folder_fields(folder_values(found.path.relative_to(self._root)) for found in files.values())
-        for found in files.values():
-            file, stamp = found.path, found.stamp
+        of_folders = folder_fields(folder_values(PurePath(found.name)) for found in files.values())
+        for place, found in files.items():
+            stamp = found.stamp
             try:
+                file = self._files.open(place, found)
                 check_is_file(file)
                 part = whole_lines(file, stamp)
                 if part != stamp and not stamped_size(part):
                     raise StreamError(f"{file}: its first line has no end yet")
-                with _opened(file, None, self._options, growing=part != stamp) as first:
+                with _opened(file, {}, self._options, growing=part != stamp) as first:
                     self._of_json = FileFormat.named(file.name) is FileFormat.JSON
                     return with_folder_columns(replace(first, chunks=iter(())), {}, of_folders)
+            except NotNow:
+                raise
             except StreamError as error:
                 problem = problem or error
         raise NothingYet(problem.message if problem is not None else f"no file matches {self._pattern}")
 
-    def _take(self, place: str, file: Path, stamp: str, taken: _Taken) -> None:
+    def _take(self, place: str, file: Path | UrlFile, stamp: str, taken: _Taken) -> None:
         """Rows of one file, from those on that were read before."""
         known = Note.read(taken.notes[place]) if place in taken.notes else None
-        if known is not None and known.reason and known.refused == stamp:
-            taken.problems.append(known.reason)
-            return
-        if taken.full():
-            return
         part = whole_lines(file, stamp) if stamped_size(stamp) else stamp
         if part != stamp:
             how = f"it is read when it has one, or {LINE_WAITS:g} s after the last change of the file"
@@ -158,7 +203,8 @@ class FolderReader(BaseReader):
         note = note_of(file, part) if known is None else changed_note(file, part, known)
         read, ended = note.rows if known is not None else int(taken.at(place) or 0), True
         passed = note.quarantined
-        with _opened(file, self._root, self._options, self._schema, growing=part != stamp) as opened:
+        folders = folder_values(PurePath(place))
+        with _opened(file, folders, self._options, self._schema, growing=part != stamp) as opened:
             self._check(file, opened.schema)
             types = {name: str(guess.type) for name, guess in opened.inferred.items()}
             try:
@@ -174,7 +220,7 @@ class FolderReader(BaseReader):
                 ended = ended and part == stamp
                 taken.goes_on(place, _READ if ended else str(read), note.after(read, passed))
 
-    def _check(self, file: Path, schema: pa.Schema) -> None:
+    def _check(self, file: Path | UrlFile, schema: pa.Schema) -> None:
         if not {*map(stored_name, schema.names)} & {*map(stored_name, self._schema.names)}:
             message = f"{file} has none of the columns of the files before: {', '.join(schema.names):.200}"
             raise StreamError(message, hint="move it away, or add it as a stream of its own; the others go on")
@@ -249,12 +295,23 @@ class _Taken:
         self.problems.append(reason)
         self.goes_on(place, _UNREADABLE, known.unreadable(reason, stamp))
 
-    def follow_names(self, there: Mapping[str, MatchingFile]) -> None:
+    def waits(self, place: str, stamp: str) -> bool:
+        """Whether there is more to read of a file; of one that cannot be read as it is, why is said again."""
+        note, at = self.notes.get(place), self.at(place)
+        if at == _READ and (note is None or note.startswith(stamp)):
+            return False
+        known = None if note is None else Note.read(note)
+        if known is None or not known.reason or known.refused != stamp:
+            return True
+        self.problems.append(known.reason)
+        return False
+
+    def follow_names(self, there: Mapping[str, MatchingFile], are_renamed: bool) -> None:
         """Let files that have other names now go on as they were; say of which half was read, and that are gone."""
         stands = {place: stamp for place, (_, _, stamp) in there.items()}
         noted = {place: note.partition("[")[0] for place, note in self.notes.items()}
         gone = [p for p, stamp in noted.items() if stands.get(p) != stamp and self.at(p) != _MOVED]
-        stamps = {noted[place] for place in gone}
+        stamps = {noted[place] for place in gone if are_renamed}
         moved = dict[str, str]()
         for place, stamp in stands.items():
             if stamp in stamps and noted.get(place) != stamp:
@@ -335,10 +392,15 @@ class _opened:
     """
 
     def __init__(
-        self, file: Path, root: Path | None, options: CsvOptions, schema: pa.Schema | None = None, growing: bool = False
+        self,
+        file: Path | UrlFile,
+        folders: FolderValues,
+        options: CsvOptions,
+        schema: pa.Schema | None = None,
+        growing: bool = False,
     ) -> None:
         self._file, self._schema, self._stack = file, schema, ExitStack()
-        self._folders = {} if root is None else folder_values(file.relative_to(root))
+        self._folders = folders
         self._options = replace(options, growing=growing)
 
     def __enter__(self) -> OpenedSource:
@@ -349,7 +411,7 @@ class _opened:
         if self._schema is not None and FileFormat.named(self._file.name) is FileFormat.JSON:
             of_file = [field for field in self._schema if field.name not in self._folders]
             return open_json_lines(self._file, self._stack, pa.schema(of_file, self._schema.metadata))
-        return open_source(self._file, self._file.parent, self._stack, self._options)
+        return open_source(self._file, Path(), self._stack, self._options)
 
     def __exit__(self, *problem: object) -> None:
         self._stack.close()

@@ -25,6 +25,7 @@ from workbench.streams.live.postgres.reader import TableReader
 from workbench.streams.live.reader import NothingYet, Reader
 from workbench.streams.live.socket_lines import SOCKET_SCHEME, SocketReader
 from workbench.streams.live.spark_stream import SparkStreamReader, is_streaming
+from workbench.streams.live.stored_objects import is_object_pattern
 from workbench.streams.readers import check_no_options
 
 
@@ -56,8 +57,8 @@ def open_live(
         source: the address of a topic (``kafka://…``), a table (``postgresql://…``), a socket (``socket://…``), a port
             that rows are sent to (``listen://…``), a document that is polled (``poll+https://…``), a remote table that
             is asked by key (``lookup+https://…`` or a ``RemoteLookup``), the change data feed of a Delta table
-            (``delta:…``), a pattern of paths, a ``PolledQuery``, an iterator or generator, or a streaming DataFrame of
-            Spark.
+            (``delta:…``), a pattern of paths or of objects (``s3://bucket/in/*.csv``), a ``PolledQuery``, an iterator
+            or generator, or a streaming DataFrame of Spark.
         schema: its columns, where they are known.
         folder: for what a source writes that cannot be asked twice.
         options: what is declared of how CSV files are written.
@@ -72,7 +73,7 @@ def open_live(
         if not columns:
             raise
         types = {name: next(iter(declared_types({name: text}).values())) for name, text in columns.items()}
-        if isinstance(source, str | Path) and is_pattern(source):
+        if isinstance(source, str | Path) and _is_live_pattern(source):
             return files_of_columns(str(source), types, options or CsvOptions())
         declared = pa.schema([(name, to_arrow(type_)) for name, type_ in types.items()])
         reader = _reader(source, declared, folder, options)
@@ -109,10 +110,15 @@ def _reader(
             return LookupReader(source, schema)
         case PolledQuery():
             return QueryReader(source, schema)
-        case str() | Path() if is_pattern(source) and not Path(source).exists():
+        case str() | Path() if _is_live_pattern(source):
             return FolderReader(str(source), schema, options)
         case pa.RecordBatchReader():
             return None
         case Iterator():
             return IteratorReader(source, schema)
     return None
+
+
+def _is_live_pattern(source: str | Path) -> bool:
+    """Whether a source stands for the files or objects that match it, also those that come."""
+    return is_object_pattern(source) or (is_pattern(source) and not Path(source).exists())
