@@ -15,7 +15,7 @@ from workbench import Session
 from workbench.arrow.types import to_column_type
 from workbench.engine.spark.failures import translate_errors
 from workbench.engine.spark.in_process import InProcess
-from workbench.errors import EngineError, SqlError, SqlWarning, WorkbenchError
+from workbench.errors import EngineError, SqlError, SqlWarning, StreamError, WorkbenchError
 from workbench.notebook.command_line import MagicError
 from workbench.notebook.commands.add import as_typed
 from workbench.notebook.commands.registry import find_command
@@ -174,6 +174,12 @@ def test_an_option_is_called_as_it_is_typed() -> None:
     assert "--changes upsert: a row replaces" in error_of(add, key=["a"])
     assert "--key id names the columns" in error_of(add, changes="upsert")
     assert "which column has them: --time …" in error_of(add, lateness="2 hours")
+
+
+def test_a_folder_without_a_file_is_no_defect(tmp_path: Path) -> None:
+    with Session(InProcess()) as session, pytest.raises(StreamError, match="no file matches") as refused, as_typed():
+        session.add_stream("X", str(tmp_path / "*" / "*.parquet"), time="at")
+    assert refused.value.hint is not None and "--type id=integer for each" in refused.value.hint
 
 
 def test_an_address_that_names_nothing() -> None:

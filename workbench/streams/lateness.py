@@ -91,6 +91,11 @@ class LateRows:
         self._lateness = lateness
         self._latest = _LEAST if latest is None else latest
 
+    @property
+    def latest(self) -> int:
+        """The latest time so far."""
+        return int(self._latest)
+
     def among(self, rows: pa.Table) -> dict[int, str]:
         """Why some of the next rows are late, by their places; a row without a time never is."""
         column = rows.column(self._lateness.time).combine_chunks()

@@ -23,7 +23,7 @@ from workbench.streams.files.json_records import rows_of
 from workbench.streams.files.json_schema import schema_of, with_times_of
 from workbench.streams.files.json_values import as_texts
 from workbench.streams.ingest import quarantined_rows
-from workbench.streams.live.take_in import fit_chunk
+from workbench.streams.live.take_in import fit_chunk, late_among, rows_without
 from workbench.streams.log import CHUNK_ROWS, StreamLog, log_schema
 from workbench.streams.tail import WaitingRecord
 
@@ -134,6 +134,9 @@ def _fitting(
     chunk = rows_of(records, with_times_of(members, schema, types))
     (rows, places, quarantined), found = fit_chunk(log, chunk, {})
     reasons = {entry.line: entry.reason for entry in (*chunk.quarantined, *quarantined)}
+    too_late = late_among(log, rows)
+    reasons |= {int(places[at]): reason for at, reason in too_late.items()}
+    rows, places = rows_without(rows, places, too_late)
     if current is not None:
         if _CHANGE in rows.column_names:  # what an envelope puts there is there, if only what it takes back was not
             depends = np.array([_is_dependent(one) for one in some])[places]

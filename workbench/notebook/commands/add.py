@@ -202,7 +202,7 @@ def as_typed() -> Iterator[None]:
         yield
     except StreamError as error:
         hint = None if error.hint is None else _IN_PYTHON.sub(_typed, error.hint)
-        raise type(error)(_IN_PYTHON.sub(_typed, error.message), hint=hint) from error
+        raise StreamError(_IN_PYTHON.sub(_typed, error.message), hint=hint) from error
 
 
 def _typed(option: re.Match[str]) -> str:

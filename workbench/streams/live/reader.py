@@ -64,7 +64,8 @@ class NothingYet(StreamError):
     """Nothing of a live source is there yet that says what columns it has."""
 
     def __init__(self, message: str) -> None:
-        hint = "add the stream when there is something, or say all its columns: columns={'id': 'integer', …}"
+        said = "--type id=integer for each, columns={'id': 'integer', …} in Python"
+        hint = f"add the stream when there is something, or say all its columns: {said}"
         super().__init__(message, hint=hint)
 
 

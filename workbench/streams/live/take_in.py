@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,13 +22,16 @@ from workbench.streams.drift import Differences, drifts_of, folded
 from workbench.streams.drifting_types import with_records
 from workbench.streams.files.json_values import MORE
 from workbench.streams.ingest import Fitting, column_types, fit, quarantined_rows
+from workbench.streams.lateness import LateRows
 from workbench.streams.live.reader import Fetched, OffsetMark, Offsets, Reader, mark_of
-from workbench.streams.log import ENDED, KNOWN_TO, WHOLE, StreamLog, log_schema
+from workbench.streams.log import CHUNK_ROWS, ENDED, KNOWN_TO, WHOLE, StreamLog, log_schema
 from workbench.streams.nan_values import with_finer_times, without_nan
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
 _FORMS = f"{OffsetMark.SETTING}forms"
 """The entry of offsets that says how decimals are written in columns of envelopes."""
+_LATEST = f"{OffsetMark.SETTING}latest"
+"""The entry of offsets that has the latest event time of a stream with a lateness."""
 _PATIENCE = 1.0
 """Seconds for which a source is asked on that gives records, and no rows."""
 
@@ -111,6 +114,9 @@ def _log_rows(log: StreamLog, fetched: Fetched, current: CurrentRows | None, beg
     forms = json.loads(log.tail.offsets.get(_FORMS, "{}"))
     chunk = Chunk(fetched.rows, before + numbers, found=fetched.found)
     (given, lines, quarantined), found = fit_chunk(log, chunk, forms)
+    late = late_among(log, given)
+    quarantined += quarantined_rows(given, lines, late)
+    given, lines = rows_without(given, lines, late)
     rows, columns = given, dict(log.source_columns)
     if current is not None:
         gone = current.begin_whole(before + 1) if begins else None
@@ -127,6 +133,41 @@ def _log_rows(log: StreamLog, fetched: Fetched, current: CurrentRows | None, beg
         {_FORMS: json.dumps(forms)} if forms else {}
     )
     log.tail.append(rows, [*of_reader, *_placed(quarantined, before + numbers, fetched.places)], after)
+
+
+def late_among(log: StreamLog, rows: pa.Table) -> dict[int, str]:
+    """Why some of the rows that a log gets next come later than its stream allows, by their places.
+
+    Such rows never enter the log. Belongs inside the transaction that adds the others.
+
+    Args:
+        log: of the stream, with a tail.
+        rows: in the order in which they came.
+    """
+    tail = log.tail
+    assert tail is not None
+    if log.lateness is None or not rows.num_rows:
+        return {}
+    known = tail.offsets.get(_LATEST)
+    late_rows = LateRows(log.lateness, None if known is None else int(known))
+    if known is None:
+        for start in range(0, log.rows, CHUNK_ROWS):
+            late_rows.among(log.read(start, start + CHUNK_ROWS, [log.lateness.time]))
+    late = late_rows.among(rows)
+    if log.is_live:  # of a log that was copied, offsets would say that more rows come
+        tail.append(log.schema.empty_table(), offsets={_LATEST: str(late_rows.latest)})
+    return late
+
+
+def rows_without(
+    rows: pa.Table, lines: NDArray[np.int64], places: Collection[int]
+) -> tuple[pa.Table, NDArray[np.int64]]:
+    """Rows and the line of each, without those at some places."""
+    if not places:
+        return rows, lines
+    others = np.ones(rows.num_rows, np.bool_)
+    others[[*places]] = False
+    return rows.filter(pa.array(others)), lines[others]
 
 
 def _numbered(fetched: Fetched, before: int) -> tuple[NDArray[np.int64], list[QuarantinedRow]]:
@@ -169,10 +210,7 @@ def fit_chunk(log: StreamLog, chunk: Chunk, forms: dict[str, str]) -> tuple[Fitt
         quarantined = with_records(quarantined, chunk)
         broken = breaking(rows, log.added)
         quarantined += quarantined_rows(rows, lines, broken)
-        good = np.ones(rows.num_rows, np.bool_)
-        good[[*broken]] = False
-        fitting = (rows.filter(pa.array(good)), lines[good], quarantined) if broken else (rows, lines, quarantined)
-        return fitting, conformed.found
+        return (*rows_without(rows, lines, broken), quarantined), conformed.found
     except Exception as problem:  # no record may stop a source, whatever is in it
         rows_, half = chunk.rows.num_rows, chunk.rows.num_rows // 2
         if not rows_:
