@@ -82,10 +82,11 @@ class Workers(Study):
     history: int = option(4_000, "rows of history")
     batch: int = option(1_000_000, "rows of a batch")
     batches: int = option(4, "batches that are measured")
+    before: int = option(runs.WARM_UP, "batches before these; the JVM's compiler is done after a hundred")
 
     def run(self, progress: StudyProgress) -> Findings:
         """Run it."""
-        work = _workload(self, runs.WARM_UP)
+        work = _workload(self)
         expected = reruns.in_duckdb(work, work.queries, work.table.num_rows).digests
         measured: dict[float, ClusterRun] = {}
         checked = 0
@@ -104,7 +105,8 @@ class Workers(Study):
             for number, one in measured.items()
         ]
         title = (
-            f"{len(work.queries)} queries over payments, batches of {self.batch:,}; {checked} answers equal DuckDB's"
+            f"{len(work.queries)} queries over payments, batches of {self.batch:,} after {self.before}; "
+            f"{checked} answers equal DuckDB's"
         )
         figures: dict[str, object] = {
             str(number): timing_summary(one.seconds)
@@ -117,8 +119,8 @@ class Workers(Study):
         return f"{title}\n{text_table(columns, rows)}", figures, [chart]
 
 
-def _workload(chosen: Workers, warm_up: int) -> Workload:
-    rows = payments(chosen.history + (warm_up + chosen.batches) * chosen.batch, AMOUNT)
+def _workload(chosen: Workers) -> Workload:
+    rows = payments(chosen.history + (chosen.before + chosen.batches) * chosen.batch, AMOUNT)
     queries = (*views(chosen.views, CENTS), selection(), join())
     return Workload("workers", STREAM, rows, chosen.history, chosen.batch, queries)
 
@@ -131,10 +133,10 @@ def _in_a_process(workers: int, chosen: Workers) -> ClusterRun:
         ProcessPoolExecutor(1, mp_context=context) as pool,
     ):
         pids = [process.pid for process in processes]
-        return pool.submit(_measure, address, pids, folder, chosen, runs.WARM_UP).result()
+        return pool.submit(_measure, address, pids, folder, chosen).result()
 
 
-def _measure(address: str, workers: Sequence[int], folder: str, chosen: Workers, warm_up: int) -> ClusterRun:
+def _measure(address: str, workers: Sequence[int], folder: str, chosen: Workers) -> ClusterRun:
     """What the batches took; runs in the driver's process."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master(address).appName("argus-workers")
@@ -142,11 +144,11 @@ def _measure(address: str, workers: Sequence[int], folder: str, chosen: Workers,
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
-    work = _workload(chosen, warm_up)
+    work = _workload(chosen)
     with Session(spark=spark, path=Path(folder) / "session") as session:
         session.add_stream(work.stream, work.table, history=work.history, batch=work.batch)
         runs.register_queries(session, work)
-        session.run(warm_up)
+        session.run(chosen.before)
         before = _processor_seconds(workers)
         reports = session.run(chosen.batches)
         taken = zip(before, _processor_seconds(workers), strict=True)

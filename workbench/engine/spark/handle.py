@@ -126,7 +126,7 @@ class SparkHandle:
     @property
     def cores(self) -> int:
         """How many tasks run at a time."""
-        return local_cores() if self._used is None else max(1, self.session.sparkContext.defaultParallelism)
+        return local_cores() if self._used is None else self._spark().jobs.cores
 
     def run(self, jobs: Sequence[Job], expected: Sequence[float], sent: Mapping[str, str] = NO_PROPERTIES) -> list[str]:
         """The answers of some jobs, by one job of Spark."""

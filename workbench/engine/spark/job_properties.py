@@ -34,8 +34,9 @@ def with_properties(context: SparkContext, properties: Mapping[str, str]) -> Ite
 
     Args:
         context: of the Spark that runs them.
-        properties: by name.
+        properties: by name; one that is "" is as if it were not there.
     """
+    properties = {name: text for name, text in properties.items() if text}
     for name, text in properties.items():
         context.setLocalProperty(name, text)
     try:

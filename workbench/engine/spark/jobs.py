@@ -23,7 +23,7 @@ from pyspark.util import _load_from_socket
 from workbench.engine.spark.arrow_tasks import ArrowBatches, attempt_here
 from workbench.engine.spark.interrupts import CancellableJobs, tag_jobs
 from workbench.engine.spark.job_properties import NO_PROPERTIES, STEPS, with_properties
-from workbench.engine.spark.placement import ANYWHERE, executors, owners_by_rendezvous
+from workbench.engine.spark.placement import ANYWHERE, Executors, owners_by_rendezvous
 from workbench.engine.spark.python_steps import StepFile, named_steps, steps_rdd
 from workbench.limits import Limits
 
@@ -203,10 +203,22 @@ class JobRunner(CancellableJobs, Protocol):
 
 
 class SparkJobs:
-    """Runs jobs on one Spark session, several as one."""
+    """Runs jobs on one Spark session, several as one.
+
+    Each call of the JVM costs it a tenth of a ms, and a job of few rows some ten: so it is asked as little as can be.
+
+    Args:
+        spark: the session.
+
+    Attributes:
+        cores: how many tasks run at a time, as of the last job.
+    """
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
+        self._java: Any = spark.sparkContext._jsc.sc()
+        self._executors = Executors(spark)
+        self.cores = self._cores()
         self._of_steps: dict[tuple[int, tuple[str, ...]], RDD[Row]] = {}
         """What runs steps, by the number of the first task and the places of all."""
 
@@ -214,14 +226,18 @@ class SparkJobs:
         """The answers of some jobs, by one job of Spark; see ``JobRunner``."""
         context = self._spark.sparkContext
         tag_jobs(self._spark)
+        self.cores = self._cores()
         with with_properties(context, sent):  # a plan with an exchange runs while its tasks are counted
-            parts = job_parts(jobs, expected, context.defaultParallelism)
+            parts = job_parts(jobs, expected, self.cores)
             if not parts:
                 return []
             with_steps = [part for part in parts if part.steps]
             together = self._union(with_steps, [part for part in parts if not part.steps])
             with with_properties(context, {STEPS: named_steps([part.steps for part in with_steps])}):
                 return [row.answer for row in _collected(together)]
+
+    def _cores(self) -> int:
+        return max(1, int(self._java.defaultParallelism()))
 
     def _union(self, with_steps: Sequence[TaskPart], others: Sequence[TaskPart]) -> RDD[Row]:
         """Some parts as one RDD, in which those with steps are numbered."""
@@ -235,7 +251,7 @@ class SparkJobs:
         return rdds[0] if len(rdds) == 1 else union(rdds)
 
     def _steps(self, first: int, parts: Sequence[TaskPart]) -> RDD[Row]:
-        there = executors(self._spark) if any(part.tasks for part in parts) else ()
+        there = self._executors.places() if any(part.tasks for part in parts) else ()
         places = tuple(part.place(there) for part in parts)
         if (first, places) not in self._of_steps:
             if len(self._of_steps) == _MOST_KEPT:  # executors have come and gone

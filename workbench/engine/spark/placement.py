@@ -41,16 +41,35 @@ def owners_by_rendezvous(things: int, owners: tuple[str, ...]) -> tuple[int, ...
     return tuple(chosen)
 
 
-def executors(spark: SparkSession) -> tuple[str, ...]:
-    """The executors of a cluster, as Spark names places; none where a task would wait for the place that it prefers."""
-    context = spark.sparkContext
-    waits = spark.conf.get("spark.locality.wait", "3s") not in ("0", "0s")
-    if waits or (context.master or "local").startswith("local"):
-        return ()
-    java: Any = context._jsc
-    known = java.sc().statusStore().executorList(True)
-    there = [(each.id(), each.hostPort().rpartition(":")[0]) for each in map(known.apply, range(known.size()))]
-    return tuple(sorted(f"executor_{host}_{name}" for name, host in there if name != "driver"))
+class Executors:
+    """The executors of a cluster, as Spark names places; none where a task would wait for the place that it prefers.
+
+    Args:
+        spark: a Spark session, of a cluster or local.
+    """
+
+    def __init__(self, spark: SparkSession) -> None:
+        context = spark.sparkContext
+        waits = spark.conf.get("spark.locality.wait", "3s") not in ("0", "0s")
+        self._has_none = waits or (context.master or "local").startswith("local")
+        self._java: Any = context._jsc.sc()
+        self._known, self._places = "", tuple[str, ...]()
+
+    def places(self) -> tuple[str, ...]:
+        """Those that there are now. To list them takes as many calls of the JVM, so the names are compared before."""
+        if self._has_none:
+            return ()
+        names = self._java.getExecutorIds().mkString(" ")
+        if names != self._known:
+            self._places = self._listed()
+            # The list may be late, and is asked for again then.
+            self._known = names if len(self._places) == len(names.split()) else ""
+        return self._places
+
+    def _listed(self) -> tuple[str, ...]:
+        known = self._java.statusStore().executorList(True)
+        there = [(each.id(), each.hostPort().rpartition(":")[0]) for each in map(known.apply, range(known.size()))]
+        return tuple(sorted(f"executor_{host}_{name}" for name, host in there if name != "driver"))
 
 
 def placed_numbers(context: SparkContext, first: int, places: Sequence[str]) -> RDD[int]:
