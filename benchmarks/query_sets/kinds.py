@@ -144,6 +144,7 @@ def _analytic() -> Iterator[KindOfQuery]:
             "running SUM of DOUBLE": "SUM(x) OVER (PARTITION BY {0} {1})",
             "moving AVG": "AVG(x) OVER (PARTITION BY {0} {1} ROWS BETWEEN 3 PRECEDING AND CURRENT ROW)",
             "moving MAX": "MAX(i) OVER (PARTITION BY {0} {1} ROWS BETWEEN 3 PRECEDING AND CURRENT ROW)",
+            "filled forward": "LAST_VALUE(NULLIF(i % 10, 0) IGNORE NULLS) OVER (PARTITION BY {0} {1})",
             "RANGE": "COUNT(*) OVER (PARTITION BY {0} ORDER BY i RANGE BETWEEN 5 PRECEDING AND 5 FOLLOWING)",
         }.items():
             sql = f"SELECT id, {call.format(group, order)} FROM t"
@@ -203,6 +204,12 @@ def _joins() -> Iterator[KindOfQuery]:
         "groups joined": "SELECT t.id, q.n FROM t JOIN (SELECT h, COUNT(*) AS n FROM t GROUP BY h) AS q ON t.h = q.h",
     }.items():
         yield KindOfQuery("joins", name, sql, None if name == "share of a total" else sql)
+    for number, key in GROUPS.items():
+        for name, sign, down in (("before", "<", " DESC"), ("behind", ">", "")):
+            tests = f"q.{key} = t.{key} AND q.ts {sign} t.ts"
+            nearest = f"(SELECT q.x FROM t q WHERE {tests} ORDER BY q.ts{down} LIMIT 1)"
+            again = f"SELECT t.id, q.x AS n FROM t ASOF LEFT JOIN t q ON {tests}"
+            yield KindOfQuery("nearest rows", f"nearest {name}, {number}", f"SELECT id, {nearest} AS n FROM t", again)
 
 
 def _sets() -> Iterator[KindOfQuery]:

@@ -13,6 +13,7 @@ LISTS = {
             "histogram_of_some": "SELECT g, histogram(k) FILTER (WHERE k > 3) AS h FROM t GROUP BY g",
             "histogram_of_all": "SELECT histogram(g) AS h, histogram(DISTINCT k) AS i FROM t",
             "deviations": f"SELECT g, mad(k) AS a, mad(x) AS b, mad(x * 8) AS c FROM t {_WITHIN} GROUP BY g",
+            "middles": f"SELECT id, list_median([x, y]) AS a, list_mad([x, y, 0.1]) AS b FROM t {_WITHIN} AND y < 1e9",
             "of_rows": "SELECT id, list_median([k, id, NULL]) AS a, list_mad([k, 2, id]) AS b, "
             "list_histogram([g, s, g]) AS c FROM t",
             "made": "SELECT id, range(k) AS a, generate_series(k, id, 3) AS b, range(id, k, -2) AS c,"

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from workbench.engine.physical.access_paths import AccessPath, keyed
 from workbench.engine.physical.aggregate_plan import has_mergeable_state
-from workbench.engine.physical.analytic.reach import sums_of
+from workbench.engine.physical.analytic.reach import stored_along
 from workbench.engine.physical.fusion import member
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.recursion import RecursionSteps
@@ -128,7 +128,7 @@ def lookup_keys(
             keepers = (node.parent, node.id) if is_bounded(node) else (node.parent,)
             required += [(keeper, key) for keeper in keepers for key in node.over.expressions]
             functions = [function for function in node.functions if function.name in produced[node.id]]
-            required += [(node.parent, argument) for argument in sums_of(functions).values()]
+            required += [(node.parent, argument) for argument in stored_along(functions).values()]
         if isinstance(node, Recursion):
             required += RecursionSteps(node).looked_up
     required += [(network.nodes[root].parents[0], key) for root, some in row_keys.items() for key in some]

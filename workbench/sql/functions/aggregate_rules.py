@@ -125,7 +125,7 @@ RULES: Mapping[str, StatisticRule] = {
     "regr_syy": _products(Y, YY),
     "skewness": _products(ONE, TWO, THREE),
     "kurtosis": _products(ONE, TWO, THREE, FOUR),
-    **dict.fromkeys(("bit_and", "bit_or", "bit_xor", "median", "mode", "percentile"), _VALUES),
+    **dict.fromkeys(("bit_and", "bit_or", "bit_xor", "mad", "median", "mode", "percentile"), _VALUES),
     **{name + end: _VALUES for name in ("percentile_disc", "listagg", *ARRAYS) for end in ("", DESCENDING)},
 }
 """The basic statistics by name; ``rule_of`` says which rule a statistic has."""

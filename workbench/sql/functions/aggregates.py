@@ -36,6 +36,7 @@ from workbench.sql.algebra.types import (
 from workbench.sql.functions.aggregate_rules import ALGEBRAIC, DESCENDING
 from workbench.sql.functions.calls import NUMBER_OF_TEXT, call, cast
 from workbench.sql.functions.declaration import Arguments, TypeRule, function
+from workbench.sql.syntax.shorthands import MedianDeviation
 
 Keep = Callable[[AggregateCall], None]
 """Takes a statistic that is needed."""
@@ -266,6 +267,7 @@ AGGREGATES = {aggregate.name: aggregate for aggregate in (
     _aggregate("bit_or(integer): integer", exp.BitwiseOrAgg, distinct=True),
     _aggregate("bit_xor(integer): integer", exp.BitwiseXorAgg),
     _aggregate("median(double): double", exp.Median),
+    _aggregate("mad(double): double", MedianDeviation),
     _aggregate("mode(any)", exp.Mode, unordered=_ANY),
     _aggregate("percentile(double, any): double", exp.Quantile, exp.PercentileCont, names="percentile"),
     _aggregate("percentile_disc(any, any)", exp.PercentileDisc),

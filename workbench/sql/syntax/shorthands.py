@@ -10,7 +10,7 @@
 | ``v = SOME(n)`` | ``v = ANY(n)`` |
 | ``ORDER BY x USING >`` | ``ORDER BY x DESC`` |
 | ``STRING_TO_TABLE(s, ',')``, ``REGEXP_SPLIT_TO_TABLE(s, p)`` | ``UNNEST(STRING_TO_ARRAY(s, ','))``, … |
-| ``HISTOGRAM(x)``, ``MAD(x)``, ``SKEWNESS(x)`` … of duckdb, maybe with FILTER | ``LIST_HISTOGRAM(LIST(x))``, … |
+| ``HISTOGRAM(x)``, ``PRODUCT(x)``, ``SKEWNESS(x)`` … of duckdb, maybe with FILTER | ``LIST_HISTOGRAM(LIST(x))``, … |
 | ``MAX(x, 3)``, ``ARG_MAX(x, y, 3)`` of duckdb | ``LIST(x ORDER BY y DESC) FILTER (…)[1:3]`` |
 | ``WEIGHTED_AVG(x, w)``, ``FSUM(x)``, ``QUANTILE(x, p)`` of duckdb | quotients of SUMs, SUM, QUANTILE_DISC |
 | ``JSON_AGG(x)`` of postgres | ``JSON_OF_GROUP(ARRAY_AGG(x))`` |
@@ -19,6 +19,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
@@ -34,8 +35,7 @@ _KNOWN: Mapping[type[exp.Expr], str] = {
 }
 """Nodes of aggregates that are functions of a list; the parser leaves others as plain names."""
 _LISTED = {
-    "duckdb": "histogram mad entropy product geomean geometric_mean sem skewness kurtosis kurtosis_pop "
-    "json_group_array",
+    "duckdb": "histogram entropy product geomean geometric_mean sem skewness kurtosis kurtosis_pop json_group_array",
     "postgres": "json_agg jsonb_agg",
 }
 """Aggregates that are functions of the list of a group's values."""
@@ -45,6 +45,14 @@ _BEST: Mapping[type[exp.Expr], bool] = {exp.Min: False, exp.Max: True, exp.ArgMi
 """Aggregates that give several values, and whether the greatest ones."""
 _SUMS = {"fsum": exp.Sum, "kahan_sum": exp.Sum, "sumkahan": exp.Sum, "favg": exp.Avg}
 """Sums of DOUBLEs that lose fewer digits: SUM and AVG lose none."""
+
+
+class MedianDeviation(exp.Expression, exp.AggFunc):
+    """MAD(x) of duckdb: the median of what values are away from their median."""
+
+    _sql_names: ClassVar = ["MAD"]
+
+
 _DIRECTIONS = {TokenType.LT: TokenType.ASC, TokenType.GT: TokenType.DESC}
 
 
@@ -115,9 +123,9 @@ def with_derived_aggregates(tree: exp.Expr, dialect: str) -> exp.Expr:
 
     Example:
         >>> import sqlglot
-        >>> tree = sqlglot.parse_one("SELECT MAD(x) FILTER (WHERE x > 0) FROM t", read="duckdb")
+        >>> tree = sqlglot.parse_one("SELECT PRODUCT(x) FILTER (WHERE x > 0) FROM t", read="duckdb")
         >>> with_derived_aggregates(tree, "duckdb").sql("duckdb")
-        'SELECT LIST_MAD(ARRAY_AGG(x) FILTER(WHERE x > 0)) FROM t'
+        'SELECT LIST_PRODUCT(ARRAY_AGG(x) FILTER(WHERE x > 0)) FROM t'
     """
     tree = with_plain_aggregates(tree) if dialect == "duckdb" else tree
     for node in list(tree.find_all(exp.Func)):
@@ -177,6 +185,8 @@ def with_plain_aggregates(tree: exp.Expr) -> exp.Expr:
                 _put(node, exp.PercentileDisc(this=value.copy(), expression=share.copy()))
             case exp.Anonymous() if name in _SUMS and len(given) == 1:
                 _put(node, _SUMS[name](this=exp.cast(given[0].copy(), exp.DType.DOUBLE)))
+            case exp.Anonymous() if name == "mad" and len(given) == 1 and not isinstance(given[0], exp.Distinct):
+                _put(node, MedianDeviation(this=given[0].copy()))
             case exp.Anonymous() if name in ("weighted_avg", "wavg") and len(given) == 2:
                 _put(node, _weighted(*given))
             case exp.Min() | exp.Max() | exp.ArgMin() | exp.ArgMax() if node.args.get("count") is not None:

@@ -80,6 +80,12 @@ def functions(over: Over) -> dict[str, list[AnalyticCall]]:
         call("count", "s", INTEGER, peers),
     ]
     ranks = [rank("row_number", over), rank("rank", over)]
+
+    def carried(name: str, column: str, frame: Frame | None, *by: int) -> AnalyticCall:
+        return replace(call(name, column, TYPES[column], frame, *by), ignore_nulls=True)
+
+    onwards = [carried("last_value", "w", rows), carried("lag", "w", None, 1)]
+    backwards = [carried("first_value", "w", Frame("range", TO_HERE, None)), carried("lead", "w", None, 1)]
     return {
         "lag": [lag],
         "lead": [lead, lag],
@@ -91,6 +97,11 @@ def functions(over: Over) -> dict[str, list[AnalyticCall]]:
         "with lead": [sums[0], lead],
         "dense": [rank("dense_rank", over), lag],
         "least": [call("min", "n", INTEGER, rows)],
+        "carried": onwards,
+        "carried to peers": [carried("last_value", "s", peers)],
+        "carried back": backwards,
+        "carried both ways": [*onwards, *backwards],
+        "carried beside others": [*onwards, lag],
     }
 
 
@@ -154,8 +165,14 @@ def in_duckdb(call: AnalyticCall, summed: Sequence[str]) -> str:
         return NUMBERS[name]
     arguments = [f'"{a.name}"' if isinstance(a, Column) else str(a.value) for a in call.arguments[:2]]  # type: ignore[attr-defined]
     order = "_row" if frame is None or frame.unit == "rows" else "_group"
-    over = f"OVER (PARTITION BY _part ORDER BY {order} {frame.text if frame else ''})"
-    value = f"{name}({', '.join(arguments)}) {over}"
+    of_frame = frame.text if frame else ""
+    if call.ignore_nulls and order == "_group":
+        # Which one it is of peers depends on their order.
+        order, of_frame = "_row", "ROWS " + of_frame.removeprefix("RANGE ")
+        of_frame = of_frame.replace("AND CURRENT ROW", "AND (_last - _row) FOLLOWING")
+        of_frame = of_frame.replace("BETWEEN CURRENT ROW", "BETWEEN (_row - _rank) PRECEDING")
+    over = f"OVER (PARTITION BY _part ORDER BY {order} {of_frame})"
+    value = f"{name}({', '.join(arguments)}{' IGNORE NULLS' * call.ignore_nulls}) {over}"
     before = summed_expression(call) if running(call) else None
     if name == "count" and not arguments:
         value = f"max(_row) {over}"  # the rows before have numbers, too

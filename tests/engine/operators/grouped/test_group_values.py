@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -28,6 +30,7 @@ from workbench.sql.algebra.expressions import AggregateCall, Column, column_name
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, DataType, decimal
 
 GROUPS = ["a", None, "c", "never"]
+NAN, INF = float("nan"), float("inf")
 FUNCTIONS = ("min", "max", "mode", "median")
 
 
@@ -61,7 +64,10 @@ class Stored:
                 self.left[group][value] += change
                 self.left[group] = +self.left[group]
             changes[group, value] += change
-        moved = [(group, value, n) for (group, value), n in changes.items() if n]
+        return self.of_moved([(group, value, n) for (group, value), n in changes.items() if n])
+
+    def of_moved(self, moved: Sequence[tuple[int, Any, int]]) -> pa.RecordBatch:
+        """Changes of counts as rows of the state: group, value, by how much."""
         columns = {
             MEMBER: [1] * len(moved),
             "g": [GROUPS[group] for group, _, _ in moved],
@@ -173,3 +179,24 @@ def test_groups_of_one_hash_are_not_ranked(monkeypatch: pytest.MonkeyPatch) -> N
     zeros = (np.zeros(2, dtype=np.uint64), np.ones(2, dtype=bool))
     monkeypatch.setattr("workbench.engine.storage.indexes.rank_index.key_hashes", lambda columns, nulls: zeros)
     assert SortedRun.of_rows(rows, key) is None
+
+
+@pytest.mark.parametrize("large", [0, 10**9])
+@pytest.mark.parametrize("wild", [(), (NAN,), (NAN, INF), (INF, -INF), (NAN, NAN, INF, INF, INF)])
+def test_what_values_are_away_from_their_median(large: int, wild: tuple[float, ...], tmp_path: Path) -> None:
+    """As by the list of all values: also where the median is not finite, and values have no order by distance."""
+    (of,) = plan_of(DOUBLE).counted
+    for seed in range(12):
+        chosen = random.Random(seed)
+        drawn = [*wild, *(round(chosen.gauss(0, 5), 1) for _ in range(chosen.randrange(1, 9)))]
+        stored = Stored(plan_of(DOUBLE), tmp_path)
+        rows: list[Counter[float]] = [Counter(chosen.choices(drawn, k=chosen.randrange(1, 12))) for _ in range(3)]
+        moved = [(group, value, n) for group, counter in enumerate(rows) for value, n in counter.items()]
+        stored.keep(stored.of_moved(moved))
+        found = stored.values(stored.of_moved([]), large).statistic(ValueStatistic("mad", of, DOUBLE)).to_pylist()
+        expected = [
+            duckdb.execute("SELECT list_aggregate(?::DOUBLE[], 'mad')", [list(counter.elements())]).fetchone()[0]
+            for counter in rows
+        ]
+        np.testing.assert_array_equal(np.array(found[:3], float), np.array(expected, float), f"{rows}")
+        assert found[3] is None

@@ -32,10 +32,18 @@ from workbench.engine.operators.analytic.ordered_rows import (
     sum_scale,
 )
 from workbench.engine.operators.analytic.partitions import PartitionLookup, selected
-from workbench.engine.operators.analytic.ranges import From, NeighbouringRows, Reading
+from workbench.engine.operators.analytic.ranges import CarriedValues, From, NeighbouringRows, Reading
 from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
-from workbench.engine.physical.analytic.reach import Reach, in_range, of_all, reach, running, sums_of
+from workbench.engine.physical.analytic.reach import (
+    Reach,
+    carried_expression,
+    in_range,
+    of_all,
+    reach,
+    running,
+    stored_along,
+)
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.plans import AnalyticPlan
 from workbench.engine.physical.row_inputs import calls_among, operands
@@ -96,11 +104,12 @@ def _step(operator: OperatorInput, plan: AnalyticPlan, limits: Limits) -> OrderS
     functions = [node.by_name[name] for name in plan.produced if name in node.by_name]
     first = None if plan.first is None else FirstRows(*plan.first)
     reading = reading_of(functions) if first is None else first.reading
-    sums = tuple(sums_of(functions)) if isinstance(reading, From) else ()
-    if not set(sums) <= set(parent.relation.layout.columns):
+    along = tuple(stored_along(functions)) if isinstance(reading, From | CarriedValues) else ()
+    if not set(along) <= set(parent.relation.layout.columns):
         # They are stored where all functions of the node follow from ranges, also those without a reader now.
-        reading, sums = None, ()
-    names = tuple(dict.fromkeys([*plan.read, *partition, *(name for name, _ in keys), *order.ties, *sums]))
+        reading, along = None, ()
+    sums = along if isinstance(reading, From) else ()
+    names = tuple(dict.fromkeys([*plan.read, *partition, *(name for name, _ in keys), *order.ties, *along]))
     scan = Scan.of(parent.relation.layout, names, partition, parent.bit)
     kept = operator.relation if first is not None else None
     own = None if kept is None else PartitionLookup(Scan.of(kept.layout, names, partition, None), order, limits=limits)
@@ -110,9 +119,14 @@ def _step(operator: OperatorInput, plan: AnalyticPlan, limits: Limits) -> OrderS
 
 def reading_of(functions: Sequence[AnalyticCall]) -> Reading | None:
     """Which rows of a large partition are enough to compute some functions; ``None``: all rows are needed."""
+    reaches = {function: reach(function) for function in functions}
+    if (carried := carried_expression(functions)) is not None:
+        onwards = {reaches[function].back is None for function in functions}
+        return CarriedValues(
+            key_column(carried), True in onwards, False in onwards, any(r.peers for r in reaches.values())
+        )
     if not in_range(functions):
         return None
-    reaches = {function: reach(function) for function in functions}
     backs = [r.back or 0 for function, r in reaches.items() if not running(function)]
     rows = max(backs, default=0) + max((r.ahead or 0 for r in reaches.values()), default=0)
     if len(backs) == len(reaches):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from workbench.arrow.types import Mask
-from workbench.engine.operators.analytic.ranges import KeyPlaces, Partitions, Ranges, Reading
+from workbench.engine.operators.analytic.ranges import CarriedValues, KeyPlaces, Partitions, Ranges, Reading
 from workbench.engine.operators.grouped.state_lookup import KeyedLookup
 from workbench.engine.storage.grouping import Positions, group_rows
 from workbench.engine.storage.indexes.key_index import Hashes, Key, KeyRanges, candidates_of_each, row_hashes
@@ -116,12 +116,14 @@ class PartitionLookup:
             return nothing
         schema = pa.schema(list({f.name: f for f in (*self.scan.schema, *self.scan.keys)}.values()))
         index = OrderIndex(self.order, schema, self.scan.bit)
-        runs = [index.of_segment(segment.path) for segment in stored]
-        change = index.of_rows(changed.filter(pa.array(np.isin(hashes, partitions[large]))))
         sums = [[index.sums(segment.path, column) for segment in stored] for column in self.summed]
-        if change is None or any(run is None for run in (*runs, *(s for some in sums for s in some))):
+        of_large = changed.filter(pa.array(np.isin(hashes, partitions[large])))
+        those = _partitions(index, partitions[large], of_large, stored)
+        if those is None or any(run is None for some in sums for run in some):
             return nothing
-        those = Partitions.of(index, partitions[large], [run for run in runs if run is not None], change)
+        if isinstance(reading, CarriedValues):
+            known = replace(index, known=reading.column)
+            those = replace(those, known=_partitions(known, partitions[large], of_large, stored))
         most = self.limits.ranges_per_large_partition * sizes[large] // self.limits.rows_of_large_partition
         ranges = reading.ranges(those, most)
         ranges = ranges.chosen(_are_alone(those, one_of_each.take(pa.array(large)), stored)[ranges.low.of])
@@ -139,6 +141,14 @@ class PartitionLookup:
         key, asked = Key(self.scan.key_columns, nulls=True), KeyRanges(partitions)
         none = np.zeros(len(partitions), dtype=np.int64)
         return sum((candidates_of_each(segment.path, key, asked) for segment in stored), start=none)
+
+
+def _partitions(index: OrderIndex, hashes: Hashes, changed: pa.RecordBatch, stored: Run) -> Partitions | None:
+    """Partitions in which rows change; ``None`` where two of a segment have one hash."""
+    change, *runs = (index.of_rows(changed), *(index.of_segment(segment.path) for segment in stored))
+    if change is None or None in runs:
+        return None
+    return Partitions.of(index, hashes, [run for run in runs if run is not None], change)
 
 
 def _are_alone(partitions: Partitions, one_of_each: pa.RecordBatch, stored: Run) -> Mask:

@@ -3,6 +3,7 @@
     Around   values that look a few rows back and ahead    the rows around those that change
     From     values that follow from all rows before       those from the first that changes on, and sums up to it
     First    the first rows of an order                    as many as are kept
+    Carried  the nearest value that is not NULL            those that change, up to the next that is not NULL
 
 Ranges are found in the runs of an index (``storage.indexes.order_index``), in the order before the batch and in that
 after it, of all partitions together: a step of a binary search is one of all their keys.
@@ -93,12 +94,14 @@ class Partitions:
         hashes: of the partitions, in order.
         stored: the runs of the segments.
         change: that of the rows that change; each partition has one at least.
+        known: the rows of these partitions in which a column is not NULL, where one is carried.
     """
 
     index: OrderIndex
     hashes: Hashes
     stored: Sequence[Slices]
     change: Slices
+    known: Partitions | None = None
 
     @staticmethod
     def of(index: OrderIndex, hashes: Hashes, stored: Sequence[GroupedRun], change: GroupedRun) -> Partitions:
@@ -167,14 +170,14 @@ class Partitions:
     def _away(self, places: KeyPlaces, rows: int, side: End, found: KeyPlaces) -> KeyPlaces:
         if not rows:
             return places
-        left, together = self._left(places, side), max(1, MOST_KEYS // (rows * len(self.runs)))
+        left, together = self.entries_left(places, side), max(1, MOST_KEYS // (rows * len(self.runs)))
         known = np.flatnonzero(np.sum(left, axis=0) >= rows)
         for some in np.split(known, range(together, len(known), together)):
             # Entries that take rows back count against others, so that more may be needed than rows. Where even many
             # more do not do, all rows of the partition are read.
             entries = rows
             while len(some) and len(some) * entries <= 4 * max(MOST_KEYS, rows):
-                nearest = self._nearest(places.chosen(some), [each[some] for each in left], entries, side)
+                nearest = self.nearest_entry(places.chosen(some), [each[some] for each in left], entries, side)
                 far = self.places(places.of[some], nearest, side)
                 counts = zip(self.counts(places.chosen(some)), self.counts(far), strict=True)
                 enough = np.logical_and.reduce([np.abs(there - here) >= rows for here, there in counts])
@@ -183,13 +186,13 @@ class Partitions:
                 some = some[np.sum([each[some] for each in left], axis=0) >= entries]
         return found
 
-    def _left(self, places: KeyPlaces, side: End) -> list[Positions]:
+    def entries_left(self, places: KeyPlaces, side: End) -> list[Positions]:
         """How many entries of each run its partition has before each place, or behind it."""
         if side == "left":
             return [at - s.first[places.of] for s, at in zip(self.runs, places.at, strict=True)]
         return [s.after[places.of] - at for s, at in zip(self.runs, places.at, strict=True)]
 
-    def _nearest(self, places: KeyPlaces, left: Sequence[Positions], entries: int, side: End) -> OrderKeys:
+    def nearest_entry(self, places: KeyPlaces, left: Sequence[Positions], entries: int, side: End) -> OrderKeys:
         """The key of the entry that is a number of entries away from each place; no fewer are there."""
         columns, steps = list[OrderKeys](), np.arange(entries)
         nothing = (self.index.begin if side == "left" else self.index.end)(self.hashes[places.of])
@@ -262,7 +265,61 @@ class First:
         return Ranges(low, high)
 
 
-Reading = NeighbouringRows | From | First
+@dataclass(frozen=True)
+class CarriedValues:
+    """Rows that change, with the nearest ones in which a column is not NULL: values of a row are carried up to these.
+
+    Attributes:
+        column: which one.
+        onwards, backwards: whether values are carried to the rows behind theirs, and to those before.
+        peers: whether the peers of a row that changes change, too.
+    """
+
+    column: str
+    onwards: bool
+    backwards: bool
+    peers: bool
+
+    def ranges(self, partitions: Partitions, most: Positions) -> Ranges:
+        """For each changed row one around it, and one for each row whose value is carried to it."""
+        known, (of, keys) = partitions.known, partitions.changed
+        if known is None:
+            raise AssertionError(f"no index of rows with {self.column}")
+        few = (1 + self.onwards + self.backwards) * np.bincount(of, minlength=len(most)) <= most
+        of, keys = of[few[of]], keys[few[of]]
+        carries = np.isin(keys, known.change.run.orders)
+        first, last = self._peers(partitions, keys, keys)
+        # A row whose value is carried to one side may be shown with what is carried to it from the other.
+        rows = 1 + (self.onwards and self.backwards)
+        earlier, later = _nearest(known, of, first, rows, "left"), _nearest(known, of, last, rows, "right")
+        whole = np.where(carries & self.backwards, earlier[0], first), np.where(carries & self.onwards, later[0], last)
+        ends = [whole, *[earlier[1:]] * self.onwards, *[later[:0:-1]] * self.backwards]
+        low, high = self._peers(partitions, *(np.concatenate(keys) for keys in zip(*ends, strict=True)))
+        at = np.tile(of, len(ends))
+        return Ranges(partitions.places(at, low, "left"), partitions.places(at, high, "right"))
+
+    def _peers(self, partitions: Partitions, low: OrderKeys, high: OrderKeys) -> tuple[OrderKeys, OrderKeys]:
+        """The first and the last peers of keys, where these count."""
+        return (partitions.index.first_peer(low), partitions.index.last_peer(high)) if self.peers else (low, high)
+
+
+def _nearest(
+    known: Partitions, of: Positions, keys: OrderKeys, rows: int, side: End
+) -> tuple[OrderKeys, OrderKeys, OrderKeys]:
+    """How far from each key a number of known rows before or behind it may stand, and the range that has these rows.
+
+    Entries that are taken back may stand nearer, so the range is from the nearest entry to the first up to which that
+    number is there, before the batch and after it, or to the end of the partition; without an entry it is the key.
+    """
+    places = known.places(of, keys, side)
+    far = (known.rows_before if side == "left" else known.rows_behind)(places, rows).keys
+    left = known.entries_left(places, side)
+    some, near = np.sum(left, axis=0) > 0, keys.copy()
+    near[some] = known.nearest_entry(places.chosen(some), [each[some] for each in left], 1, side)
+    return far, np.where(some, far, keys), near
+
+
+Reading = NeighbouringRows | From | First | CarriedValues
 
 
 def _search(orders: OrderKeys, low: Positions, high: Positions, keys: OrderKeys, end: End) -> Positions:

@@ -8,9 +8,10 @@ that change, or the one before, unless that became rarer.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,8 @@ from workbench.engine.operators.grouped.value_counts import (
     ChangedValues,
     CountArray,
     SortedValues,
+    median_deviation,
+    middle_of,
     percentile,
     place_of,
     shown_statistic,
@@ -76,7 +79,7 @@ class GroupValues:
             return self._most_frequent(statistic, before)
         if statistic.ends is not None and self._far_apart(statistic.ends[0]):
             return self._at_end(*statistic.ends).statistic(statistic)
-        if statistic.function not in (*_PLACES, *_PERCENTILES) or not self.ranked:
+        if statistic.function not in (*_PLACES, *_PERCENTILES, "mad") or not self.ranked:
             return self._sorted.statistic(statistic)
         at = np.array(sorted(self.ranked), dtype=np.int64)
         mask = np.zeros(self.dirty.num_rows, dtype=bool)
@@ -109,9 +112,26 @@ class GroupValues:
             numbers = np.zeros(len(at))
             numbers[there] = percentile(totals[there], float(statistic.fraction), value_at)
             return pa.array(numbers, mask=~there)
+        if statistic.function == "mad":
+            return pa.array([self._median_deviation(int(each), statistic) for each in at], pa.float64())
         places = [place_of(statistic, total) for total in totals.tolist()]
         values = [group.value_at(at).as_py() if group.total else None for group, at in zip(groups, places, strict=True)]
         return pa.array(values, self.dirty.schema.field(self.of.column).type)
+
+    def _median_deviation(self, group: int, statistic: ValueStatistic) -> float | None:
+        """MAD of a large group; where its median is not finite, distances are not in the order of values."""
+        ranked = self.ranked[group]
+        if not ranked.total:
+            return None
+
+        @cache
+        def value_at(rank: int) -> float:
+            return float(ranked.value_at(rank).as_py())
+
+        if math.isfinite(middle_of(ranked.total, value_at)):
+            return median_deviation(ranked.total, value_at)
+        found: float = self._read(np.array([group])).statistic(statistic)[group].as_py()
+        return found
 
     def _most_frequent(self, statistic: ValueStatistic, before: pa.Array) -> pa.Array:
         """MODE of each dirty group: of other values none is more frequent now than the mode before the batch was."""

@@ -144,6 +144,8 @@ class SortedValues:
                 result = own._taken(own._most_frequent())
             case "median" | "percentile":
                 result = own._percentile(float(statistic.fraction))
+            case "mad":
+                result = own._median_deviation()
             case "percentile_disc" | "percentile_disc_desc":
                 result = own._at_ranks(statistic)
             case "sum" if pa.types.is_decimal(own.values.type):
@@ -255,6 +257,51 @@ class SortedValues:
             return self._floats[np.minimum(np.searchsorted(through, before + rank, side="right"), last)]
 
         return self._numbers(percentile(np.maximum(totals, 1), fraction, value_at))
+
+    def _median_deviation(self) -> pa.Array:
+        """The median of what the values of each group are away from its median."""
+        middle = self._percentile(0.5).to_numpy(zero_copy_only=False)
+        with np.errstate(invalid="ignore"):
+            away = np.abs(self._floats - middle[self.group])
+        return SortedValues.of([(pa.array(away), self.group, self.counts)], self.groups)._percentile(0.5)
+
+
+def median_deviation(total: int, value_at: Callable[[int], float]) -> float:
+    """The median of what values are away from their median, which is finite; NaN is farthest away.
+
+    Those up to the median, and those behind it, are in the order of their distances, so the nearest of both are found
+    by a binary search.
+
+    Args:
+        total: how many values there are, at least one.
+        value_at: the value that has a rank, from 0.
+
+    Example:
+        >>> median_deviation(5, [1.0, 2.0, 4.0, 8.0, 100.0].__getitem__)
+        3.0
+    """
+    half = (total - 1) // 2
+    middle = middle_of(total, value_at)
+
+    def away(rank: int) -> float:
+        low, high = max(0, rank - (total - half - 1)), min(rank, half + 1)
+        while low < high:  # how many of the nearest are up to the median
+            first = (low + high) // 2
+            if value_at(half + rank - first) - middle <= middle - value_at(half - first):
+                high = first
+            else:
+                low = first + 1
+        behind = half + 1 + rank - low
+        nearest = [middle - value_at(half - low)] if low <= half else []
+        return min([*nearest, *([value_at(behind) - middle] if behind < total else [])])
+
+    return middle_of(total, away)
+
+
+def middle_of(total: int, value_at: Callable[[int], float]) -> float:
+    """The value in the middle, or between the two in the middle; see ``percentile``."""
+    low = value_at((total - 1) // 2)
+    return low if total % 2 else low * 0.5 + value_at(total // 2) * 0.5
 
 
 def shown_statistic(result: pa.Array, statistic: ValueStatistic) -> pa.Array:

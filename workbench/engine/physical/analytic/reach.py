@@ -98,6 +98,35 @@ def in_range(functions: Collection[AnalyticCall]) -> bool:
     return all(r.ahead is not None and (r.back is not None or runs) for runs, r in reaches)
 
 
+def carried_expression(functions: Collection[AnalyticCall]) -> Expression | None:
+    """The expression of which all of some functions show the nearest value that is not NULL, before a row or behind it.
+
+    So a change touches no more than the rows up to the next that is not NULL. ``None``: they are others too.
+    """
+    arguments = {function.arguments[:1] if _carries(function) else () for function in functions}
+    carried = arguments.pop() if len(arguments) == 1 else ()
+    return carried[0] if carried and not calls_functions(carried[0]) else None
+
+
+def _carries(function: AnalyticCall) -> bool:
+    frame, by = function.frame, function.arguments[1:2]
+    if not function.ignore_nulls:
+        return False
+    if function.function in NEIGHBOURS:
+        return bool(by) and isinstance(by[0], Constant) and by[0].value == 1
+    if frame is None or frame.exclude:
+        return False
+    start, end = (end is not None and float(end.by) == 0 for end in (frame.start, frame.end))
+    ends = {"last_value": (frame.start is None, end), "first_value": (start, frame.end is None)}
+    return all(ends.get(function.function, (False,)))
+
+
+def stored_along(functions: Collection[AnalyticCall]) -> dict[str, Expression]:
+    """The columns of the parent's rows by which ranges of them are found: those of sums, and one that is carried."""
+    carried = carried_expression(functions)
+    return sums_of(functions) if carried is None else {key_column(carried): carried}
+
+
 def sums_of(functions: Collection[AnalyticCall]) -> dict[str, Expression]:
     """The columns whose sums are needed, where ranges are read and these start behind the first row."""
     if not in_range(functions):

@@ -77,11 +77,13 @@ class OrderIndex:
         order: of the rows.
         schema: of the columns that are read, with those of the order.
         bit: of the node; ``None``: all rows.
+        known: a column of it; only rows in which it is not NULL are indexed. "": all are.
     """
 
     order: RowOrder
     schema: pa.Schema
     bit: int | None
+    known: str = ""
 
     def of_segment(self, segment: str) -> GroupedRun | None:
         """The node's rows in a segment; ``None`` where two of its partitions have one hash."""
@@ -181,11 +183,13 @@ class OrderIndex:
     @cached_property
     def _name(self) -> str:
         columns = (f"{name} {direction}" for name, direction in self._columns)
-        return "\x00".join(("order and hash", str(self.bit), *self.order.partition, "by", *columns))
+        known = ("known", self.known) if self.known else ()
+        return "\x00".join(("order and hash", str(self.bit), *self.order.partition, "by", *columns, *known))
 
     def _entries(self, rows: pa.RecordBatch, at: Positions) -> tuple[OrderKeys, Positions, Positions, Hashes]:
         """Keys in order, sums of weights, positions, hashes; one entry at -1 where two partitions have one hash."""
         names = dict.fromkeys([*self.order.partition, *(name for name, _ in self._columns)])
+        at = at[np.asarray(rows.column(self.known).is_valid())[at]] if self.known else at
         own = conform(rows.select(list(names)).take(pa.array(at)), only(self.schema, list(names)))
         keys = self.keys(own) if names else np.full(len(at), b"", dtype=f"S{self.width}")
         order = np.argsort(keys, kind="stable")

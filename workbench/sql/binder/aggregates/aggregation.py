@@ -191,7 +191,11 @@ class Aggregation:
             name, arguments = in_order(syntax, arguments, node, b, rows)
         elif name == "percentile_disc" and syntax.order and syntax.order[0].args.get("desc"):
             name += DESCENDING
-        if name in ("median", "percentile") and b.rules.median_cuts_decimals and arguments[0].type.kind is Kind.DECIMAL:
+        if (
+            name in ("mad", "median", "percentile")
+            and b.rules.median_cuts_decimals
+            and arguments[0].type.kind is Kind.DECIMAL
+        ):
             b.source.refuse(f"{name.upper()} of a DECIMAL", node, "duckdb cuts its digits off: CAST it AS DOUBLE")
         if name in ("min_by", "max_by") and b.rules.extremes_skip_nulls:
             value, key = arguments

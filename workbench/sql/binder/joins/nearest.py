@@ -1,11 +1,11 @@
 """The nearest row before or after each row: found by its time, and not among all rows on that side.
 
 ``(SELECT … FROM u WHERE u.k = t.k AND u.ts <= t.ts ORDER BY u.ts DESC LIMIT 1)``, which ASOF JOIN is too, would join
-each row of ``t`` with all earlier ones of ``u``. The latest time of ``u`` so far is a running maximum over the rows of
-both in one order, which changes only up to the next row of ``u`` when one comes or goes. By it, rows are found as by a
-key:
+each row of ``t`` with all earlier ones of ``u``. The latest time of ``u`` so far is carried from row to row over the
+rows of both in one order, so it changes only up to the next row of ``u`` when one comes or goes. By it, rows are found
+as by a key:
 
-    u.k = d.k AND u.ts = d.latest     d: k, ts, MAX(u.ts) OVER (PARTITION BY k ORDER BY ts) of both together
+    u.k = d.k AND u.ts = d.latest     d: k, ts, LAST_VALUE(u.ts IGNORE NULLS) OVER (PARTITION BY k ORDER BY ts) of both
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from workbench.sql.predicates.normal_form import normal_form
 
 _TIME, _SIDE, _NEAREST = (f"{COMPUTED}{name}" for name in ("time", "side", "nearest"))
 _EARLIER = (Operator.LT, Operator.LE)
-_SO_FAR = Frame("range", None, FrameEnd("0"))
+_SO_FAR = Frame("rows", None, FrameEnd("0"))
 _DOMAIN_SIDE = 1
 """The side of the rows of the domain; those of the subquery come before it, or after it where times must differ."""
 
@@ -103,7 +103,7 @@ def _is_by(query: Ordered, block: Block, time: _Comparison) -> bool:
 def _running(
     rows: Block, domain: Input, names: Mapping[Column, str], keys: Sequence[_Comparison], time: _Comparison
 ) -> Block:
-    """The domain, and beside each of its rows the nearest time among rows with equal keys."""
+    """The domain, and beside each of its rows the nearest time among rows with equal keys, carried from row to row."""
     latest, is_strict = time.operator in _EARLIER, time.operator in (Operator.LT, Operator.GT)
     known = {comparison.outer: comparison.own for comparison in (*keys, time)}
     of_domain: list[Expression] = [Column(name, column.type) for column, name in names.items()]
@@ -119,7 +119,7 @@ def _running(
     by = {name: Column(stored_name(name), type_) for name, type_ in zip(called, types, strict=True)}
     order = (SortKey(by[names[time.outer]], not latest, False), SortKey(by[_SIDE]))
     over = Over.of(tuple(by[names[key.outer]] for key in keys), order)
-    function = AnalyticCall("max" if latest else "min", (by[_TIME],), time.own.type, over, _SO_FAR)
+    function = AnalyticCall("last_value", (by[_TIME],), time.own.type, over, _SO_FAR, ignore_nulls=True)
     found = Column(function.name, time.own.type, Origin.ANALYTIC)
     return Block(
         (SetQuery("union", True, branches, called, types),),

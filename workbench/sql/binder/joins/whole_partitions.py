@@ -22,7 +22,7 @@ from workbench.sql.predicates.cnf import TRUE, conjunction
 from workbench.sql.predicates.null_safe import equal
 
 _MOMENTS = ["stddev_samp", "stddev_pop", "var_samp", "var_pop", "corr", "covar_samp", "covar_pop"]
-_FUNCTIONS = frozenset(["count", "sum", "min", "max", "median", *_MOMENTS])
+_FUNCTIONS = frozenset(["count", "sum", "min", "max", "mad", "median", *_MOMENTS])
 """What the order of rows does not change, and of which groups have the same values."""
 
 Resolve = Callable[[Sequence[FromTree], Block], Block]

@@ -41,7 +41,7 @@ def _middle(values: Sequence[float]) -> float | None:
         return None
     half, odd = divmod(len(ordered) - 1, 2)
     low = ordered[half]
-    return low + (ordered[half + 1] - low) * 0.5 if odd else low
+    return low * 0.5 + ordered[half + 1] * 0.5 if odd else low
 
 
 def _deviation(values: Sequence[float]) -> float | None:
