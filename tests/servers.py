@@ -314,7 +314,9 @@ def object_store(folder: Path) -> Iterator[str]:
     off = ["-s3.port.iceberg=0", "-s3.port.lance=0", "-master.telemetry=false", "-s3"]
     with (folder / "weed.log").open("wb") as log:
         asked = [weed, "server", *off, *(f"-{name}={value}" for name, value in settings.items())]
-        server = subprocess.Popen(asked, stdout=log, stderr=log)
+        # it would ask for the credentials of another one that is in use
+        own = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+        server = subprocess.Popen(asked, stdout=log, stderr=log, env=own)
     address = f"http://127.0.0.1:{ports['s3.port']}"
     known = {"ENDPOINT_URL": address, "ALLOW_HTTP": "true", "REGION": "us-east-1"}
     known |= {"ACCESS_KEY_ID": "any", "SECRET_ACCESS_KEY": "any"}

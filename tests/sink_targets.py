@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 from servers import Broker
+
+from workbench.files.store import open_store
 
 Content = Counter[tuple[Hashable, ...]]
 """How often each row is there, with values as JSON has them; decimals are texts."""
@@ -105,6 +108,22 @@ def of_delta(folder: Path) -> Content:
     return summed(DeltaTable(folder).to_pyarrow_table().to_pylist() if (folder / "_delta_log").exists() else [])
 
 
+def of_stored_folder(address: str) -> Content:
+    """What the Parquet files at an object store sum up to."""
+    store = open_store(address)
+    files = (store.get(name) for name in store.top_names() if name.endswith(".parquet"))
+    return summed(row for file in files for row in pq.read_table(pa.BufferReader(file)).to_pylist())
+
+
+def of_stored_delta(address: str) -> Content:
+    """What the rows of a Delta table at an object store sum up to."""
+    from deltalake import DeltaTable
+
+    if not DeltaTable.is_deltatable(address):
+        return Counter()
+    return summed(DeltaTable(address).to_pyarrow_table().to_pylist())
+
+
 def of_topic(broker: Broker, topic: str) -> Content:
     """What the committed messages of a topic sum up to."""
     return summed(json.loads(message.value()) for message in broker.read(topic))
@@ -129,7 +148,13 @@ def of_table(address: str, table: str, has_weights: bool) -> Content:
 
 
 def every_kind(
-    name: str, folder: Path, key: str, hook: Webhook, broker: Broker | None = None, postgres: str | None = None
+    name: str,
+    folder: Path,
+    key: str,
+    hook: Webhook,
+    broker: Broker | None = None,
+    postgres: str | None = None,
+    objects: str | None = None,
 ) -> dict[str, tuple[object, Callable[[], Content]]]:
     """A target of each kind, and what gives its content.
 
@@ -137,7 +162,7 @@ def every_kind(
         name: tells the targets of one test apart.
         folder: for files.
         key: a column that is unique in the answer.
-        hook, broker, postgres: what is there of them.
+        hook, broker, postgres, objects: what is there of them; the last is the address of a bucket.
     """
     called = Called()
     kinds: dict[str, tuple[object, Callable[[], Content]]] = {
@@ -155,4 +180,7 @@ def every_kind(
     if postgres is not None:
         kinds["table"] = f"{postgres}&table={name}", lambda: of_table(postgres, name, True)
         kinds["keyed_table"] = f"{postgres}&table={name}k&key={key}", lambda: of_table(postgres, f"{name}k", False)
+    if objects is not None:
+        kinds["stored"] = f"{objects}/{name}/files", lambda: of_stored_folder(f"{objects}/{name}/files")
+        kinds["stored_delta"] = f"delta:{objects}/{name}/delta", lambda: of_stored_delta(f"{objects}/{name}/delta")
     return kinds

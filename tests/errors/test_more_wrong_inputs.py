@@ -304,7 +304,8 @@ def test_a_name_that_is_not_there_is_told_by_all_that_is_read_by_names() -> None
             ),
             lambda: session.add_sink("ids", "mailto:ann@example.org"): (
                 "there is no sink of the kind mailto:\n"
-                "hint: there are kafka://, postgresql://, http://, delta:FOLDER, a folder (Parquet), and a callable"
+                "hint: there are kafka://, postgresql://, http://, s3://, delta:FOLDER, a folder (Parquet), and a "
+                "callable"
             ),
             lambda: session.add_stream("R", "lookup+https://x.org/{cur}", columns={"cur": "string"}): (
                 "of= is missing, which says whose keys are asked for\n"

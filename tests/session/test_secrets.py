@@ -70,6 +70,8 @@ SINKS = [
     f"jdbc:postgresql://127.0.0.1:9/db?user=me&password={SECRET}",
     f"s3://me:{SECRET}@bucket/x",
     f"delta:s3://me:{SECRET}@bucket/x",
+    f"s3://bucket/x?secret={SECRET}",
+    f"gs:/me:{SECRET}@bucket/x",
 ]
 SOURCES = [
     *places("kafka", "127.0.0.1:9/t", [*UNKNOWN, *sorted(KAFKA.secret)]),

@@ -101,6 +101,9 @@ class Store(Protocol):
     def names(self, below: str = "") -> Iterator[Stored]:
         """The files whose name begins with that of a folder; a store may take long to list them."""
 
+    def top_names(self, after: str = "") -> Iterator[str]:
+        """The names of files that are in no folder below; those that come after one in the order of names."""
+
     def remove(self, names: Iterable[str]) -> None:
         """Remove files; those that are not there are removed."""
 
@@ -133,7 +136,12 @@ def whole_place(path: str | Path) -> str:
 
 @lru_cache
 def store_at(place: str) -> Store:
-    """The store of a folder or an address.
+    """The store of a folder or an address, one for all who ask: as ``open_store``."""
+    return open_store(place)
+
+
+def open_store(place: str) -> Store:
+    """The store of a folder or an address, with the credentials that the environment has now.
 
     Raises:
         ModuleNotFoundError: the address needs obstore, which is not installed.
@@ -141,11 +149,13 @@ def store_at(place: str) -> Store:
 
     Example:
         >>> import tempfile
-        >>> store = store_at(tempfile.mkdtemp())
+        >>> store = open_store(tempfile.mkdtemp())
         >>> store.put_first("commits/1", b"first"), store.put_first("commits/1", b"second")
         (True, False)
         >>> store.get("commits/1", first=1, length=2)
         b'ir'
+        >>> store.put("a", b""), store.put("b", b""), [*store.top_names(after="a")]
+        (None, None, ['b'])
     """
     if place.startswith(f"{_FOLDER}:"):
         return FolderStore(Path(whole_address(place).removeprefix(f"{_FOLDER}://")))
@@ -216,6 +226,11 @@ class FolderStore:
                         status = os.stat(path)
                         yield Stored(path.removeprefix(f"{self.folder}/"), status.st_size, status.st_mtime)
 
+    def top_names(self, after: str = "") -> Iterator[str]:
+        """The names of files that are in the folder itself."""
+        with suppress(FileNotFoundError), os.scandir(self.folder) as entries:
+            yield from (each.name for each in entries if each.name > after and each.is_file())
+
     def remove(self, names: Iterable[str]) -> None:
         """Remove files."""
         for name in names:
@@ -247,7 +262,7 @@ class ObjectStore:
                 retry_config={"max_retries": 4, "retry_timeout": timedelta(seconds=_RETRY_SECONDS)},
             )
         except obstore.exceptions.BaseError as problem:
-            raise ValueError(f"{address} is no object store that obstore knows") from problem
+            raise ValueError(f"{address} is no object store that obstore knows, or lacks what names it") from problem
 
     def put(self, name: str, data: ReadableBuffer) -> None:
         """Store an object."""
@@ -307,6 +322,12 @@ class ObjectStore:
                     file.write(self._requests.get(self._store, stored.name, options=part).bytes())
                 except PreconditionError as problem:
                     raise FileNotFoundError(f"{stored.name} was replaced") from problem
+
+    def top_names(self, after: str = "") -> Iterator[str]:
+        """The names of objects without a slash; a store lists those after a name at once."""
+        with _as_os_errors(after):
+            for some in self._requests.list(self._store, offset=after or None):
+                yield from (each["path"] for each in some if "/" not in each["path"])
 
     def remove(self, names: Iterable[str]) -> None:
         """Remove objects."""

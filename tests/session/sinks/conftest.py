@@ -21,6 +21,12 @@ def postgres() -> Iterator[str]:
         yield address
 
 
+@pytest.fixture(scope="session")
+def objects(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with servers.object_store(tmp_path_factory.mktemp("objects")) as address:
+        yield address
+
+
 @pytest.fixture
 def hook() -> Iterator[Webhook]:
     served = Webhook()

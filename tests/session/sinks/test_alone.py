@@ -18,7 +18,7 @@ from workbench.session.sinks.sinks import Sinks
 from workbench.session.sinks.target import AnswerSource
 from workbench.sql.algebra.types import INTEGER
 
-EXCLUSIVE = ("folder", "delta", "topic", "keyed_topic", "table", "keyed_table")
+EXCLUSIVE = ("folder", "delta", "stored", "stored_delta", "topic", "keyed_topic", "table", "keyed_table")
 
 
 class Query:
@@ -53,15 +53,16 @@ class Query:
             time.sleep(0.01)
 
 
-def test_a_target_has_one_sink(tmp_path: Path, hook: Webhook, broker: Broker, postgres: str) -> None:
+def test_a_target_has_one_sink(tmp_path: Path, hook: Webhook, broker: Broker, postgres: str, objects: str) -> None:
     """In one session, in two, after a drop, and with an address that is written otherwise."""
     first, second = Query(), Query(10)
-    kinds = every_kind("alone", tmp_path, "a", hook, broker, postgres)
+    kinds = every_kind("alone", tmp_path, "a", hook, broker, postgres, objects)
     here, there = first.sinks(tmp_path / "here"), second.sinks(tmp_path / "there")
     for name in EXCLUSIVE:
         here.add(name, "q", kinds[name][0])
     first.run(here)
     same = {**{name: kinds[name][0] for name in EXCLUSIVE}, "folder": f"{tmp_path}/x/../alone-files/"}
+    same["stored"] = f"{objects}/alone/files/"
     for name, target in same.items():
         with pytest.raises(SessionError, match=f"the sink {name} sends to .* already"):
             here.add("other", "q", target)
@@ -77,11 +78,11 @@ def test_a_target_has_one_sink(tmp_path: Path, hook: Webhook, broker: Broker, po
 
 
 def test_a_copy_of_a_session_sends_nothing(
-    tmp_path: Path, hook: Webhook, broker: Broker, postgres: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, hook: Webhook, broker: Broker, postgres: str, objects: str
 ) -> None:
     """Its sinks are those of the first one, which has gone on meanwhile with other rows."""
     query = Query()
-    kinds = every_kind("copied", tmp_path, "a", hook, broker, postgres)
+    kinds = every_kind("copied", tmp_path, "a", hook, broker, postgres, objects)
     sinks = query.sinks(tmp_path / "s")
     for name in EXCLUSIVE:
         sinks.add(name, "q", kinds[name][0])
@@ -129,7 +130,7 @@ def test_a_folder_stays_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_target_that_cannot_be_reached_is_said_at_once(
-    tmp_path: Path, postgres: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, postgres: str, objects: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import psycopg
 
@@ -152,6 +153,8 @@ def test_a_target_that_cannot_be_reached_is_said_at_once(
         f"{nobody}&table=public.forbidden": "may not write to the table public.forbidden",
         f"{tmp_path}/file/out": "Not a directory|File exists",
         f"delta:{tmp_path}/file/table": "Not a directory|File exists",
+        "s3://no-such-bucket/out": "does not give or take",
+        "delta:s3://no-such-bucket/table": "does not give or take|NoSuchBucket",
     }
     query = Query()
     sinks = query.sinks(tmp_path)

@@ -163,12 +163,12 @@ STEPS = ["run"] * 8 + ["seek"] * 3 + ["anew", "before", "after", "dies", "dies",
 
 @pytest.mark.parametrize("seed", range(100 if LONG else 3))
 def test_a_target_has_the_answer(
-    seed: int, fate: Fate, tmp_path: Path, hook: Webhook, broker: Broker, postgres: str
+    seed: int, fate: Fate, tmp_path: Path, hook: Webhook, broker: Broker, postgres: str, objects: str
 ) -> None:
     chosen = random.Random(seed)
     history = History(chosen)
     # Topics are slow to begin: they take part in some histories.
-    kinds = every_kind(f"h{seed}", tmp_path, "a", hook, broker if seed % 4 == 0 else None, postgres)
+    kinds = every_kind(f"h{seed}", tmp_path, "a", hook, broker if seed % 4 == 0 else None, postgres, objects)
 
     def opened() -> Sinks:
         sinks = Sinks(tmp_path / "sinks", history.source, lambda: history.latest, limits=QUICK)

@@ -41,10 +41,18 @@ class Played:
     """A session that is played with, and what its sinks have been given."""
 
     def __init__(
-        self, spark: SparkSession, folder: Path, seed: int, hook: Webhook, broker: Broker, database: str | None
+        self,
+        spark: SparkSession,
+        folder: Path,
+        seed: int,
+        hook: Webhook,
+        broker: Broker,
+        database: str | None,
+        objects: str | None,
     ):
         self.steps, self.queries = list[str](), QUERIES if LONG else {name: QUERIES[name] for name in SOME}
         self._spark, self._folder, self._hook, self._database = spark, folder, hook, database
+        self._objects = objects
         self._chosen, self._broker, self._topic = random.Random(seed), broker, f"live{seed}"
         self._contents: dict[str, tuple[str, Callable[[], Content]]] = {}
         self._given: dict[str, object] = {}
@@ -71,7 +79,8 @@ class Played:
     def add_sinks(self, query: str) -> None:
         self._added += 1
         where = self._broker if LONG else None
-        kinds = every_kind(f"{self._topic}n{self._added}", self._folder, KEYS[query], self._hook, where, self._database)
+        name, key = f"{self._topic}n{self._added}", KEYS[query]
+        kinds = every_kind(name, self._folder, key, self._hook, where, self._database, self._objects)
         for kind, (target, content) in kinds.items():
             if kind in ("delta", "hook") and not LONG:
                 continue
@@ -161,7 +170,8 @@ def test_a_target_has_the_answer_after_each_step(
     spark: SparkSession, tmp_path: Path, seed: int, hook: Webhook, broker: Broker, request: pytest.FixtureRequest
 ) -> None:
     database = request.getfixturevalue("postgres") if LONG else None
-    played = Played(spark, tmp_path, seed, hook, broker, database)
+    objects = request.getfixturevalue("objects") if LONG else None
+    played = Played(spark, tmp_path, seed, hook, broker, database, objects)
     try:
         for _ in range(60 if LONG else 8):
             played.step()

@@ -29,7 +29,7 @@ ADDRESSES = ("://", "delta:", "mailto:", "sqlite:", "duckdb:")
         nargs="?",
         metavar="TARGET",
         completes="path",
-        help="a folder, a function's name, or delta:FOLDER, kafka://…, postgresql://…, http://…",
+        help="a folder, a function's name, or s3://…, delta:FOLDER, kafka://…, postgresql://…, http://…",
     ),
     argument("--name", metavar="SINK", help="what the sink is called (default: as the query)"),
     argument("--stop", action="store_true", help="send no more, and forget how far the sink has come"),

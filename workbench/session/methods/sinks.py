@@ -34,12 +34,12 @@ class SessionSinks:
 
         Args:
             query: whose changes.
-            target: exactly once each batch: a folder, which gets a Parquet file for each; ``delta:FOLDER``, a Delta
-                table; ``kafka://host:port/topic`` and ``postgresql://user@host/db?table=…``, which with ``key=…`` get
-                rows to put and keys to remove instead of changes. Or an address ``http://…``, to which JSON is posted
-                with the number of the batch, or a callable of that number and a DataFrame with the column ``weight``
-                and the query's; after a crash these may get a batch a second time. A folder, table or topic has one
-                sink alone.
+            target: exactly once each batch: a folder, which gets a Parquet file for each, of this machine or at an
+                object store (``s3://bucket/fees``); ``delta:FOLDER``, a Delta table; ``kafka://host:port/topic`` and
+                ``postgresql://user@host/db?table=…``, which with ``key=…`` get rows to put and keys to remove instead
+                of changes. Or an address ``http://…``, to which JSON is posted with the number of the batch, or a
+                callable of that number and a DataFrame with the column ``weight`` and the query's; after a crash these
+                may get a batch a second time. A folder, table or topic has one sink alone.
             name: of the sink; that of the query unless given.
 
         Raises:

@@ -1,4 +1,4 @@
-"""A Delta table in a folder: changes are appended, and the batch number is the transaction's version.
+"""A Delta table, also at an object store: changes are appended, and the batch number is the transaction's version.
 
 Delta's protocol keeps for an application (``txnAppId``) the last version (``txnVersion``) that it wrote, in the commit
 that has the rows, so each batch is there exactly once. Source: Delta Lake protocol, "Transaction Identifiers".
@@ -7,18 +7,18 @@ that has the rows, so each batch is there exactly once. Source: Delta Lake proto
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from workbench.arrow.stored_values import with_plain_months
 from workbench.errors import SessionError
+from workbench.files.store import open_store, whole_place
 from workbench.session.sinks.folder import check_writable
 from workbench.session.sinks.rows import numbered_changes
 from workbench.session.sinks.target import Target
 from workbench.sql.algebra.types import DataType
-from workbench.streams.files.delta_table import delta_client, is_delta_table
+from workbench.streams.files.delta_table import delta_client, is_delta_table, storage_options
 
 DELTA = "delta:"
 _OWNER = "changes that were sent by "
@@ -29,33 +29,35 @@ class DeltaTarget(Target):
     """Appends ``batch``, ``weight`` and the query's columns to a Delta table, which is made where there is none.
 
     Args:
-        folder: of the table.
+        folder: of the table, or its address at an object store.
 
     Raises:
         StreamError: deltalake is not installed.
+        ModuleNotFoundError, ValueError: as ``FolderTarget``.
     """
 
     keeps_numbers = True
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: str) -> None:
         delta_client()
-        self._folder = folder
+        self._place = whole_place(folder)
+        open_store(self._place)
         self._sink = ""
 
     @property
     def description(self) -> str:
         """The folder."""
-        return f"{DELTA}{self._folder}"
+        return f"{DELTA}{self._place}"
 
     def where(self, query: str) -> str:
-        """The folder, by its whole path."""
-        return str(self._folder.resolve())
+        """The folder, by its whole path or its address."""
+        return self._place
 
     def begin(self, sink: str, types: Sequence[DataType]) -> int | None:
         """The version that the table has of this sink."""
         self._sink = f"argus-{sink}"
-        if not is_delta_table(self._folder):
-            check_writable(self._folder)
+        if not is_delta_table(self._place):
+            check_writable(open_store(self._place))
             return None
         version: int | None = self._table().transaction_version(self._sink)
         return version
@@ -63,12 +65,19 @@ class DeltaTarget(Target):
     def write(self, query: str, batch: int, changes: pa.Table) -> None:
         """Append the batch, in one commit with its number."""
         delta = delta_client()
-        there = self._table() if is_delta_table(self._folder) else self._folder
+        there = self._table() if is_delta_table(self._place) else self._place
         properties = delta.CommitProperties(app_transactions=[delta.Transaction(self._sink, batch)])
         rows = with_plain_months(numbered_changes(batch, changes))
         rows = rows.cast(pa.schema([(field.name, _without_durations(field.type)) for field in rows.schema]))
         owner = f"{_OWNER}{self._sink}"  # of a table that is made now
-        delta.write_deltalake(there, rows, mode="append", description=owner, commit_properties=properties)
+        delta.write_deltalake(
+            there,
+            rows,
+            mode="append",
+            description=owner,
+            commit_properties=properties,
+            storage_options=storage_options(self._place),
+        )
 
     def _table(self) -> Any:
         """The table.
@@ -76,11 +85,11 @@ class DeltaTarget(Target):
         Raises:
             SessionError: another sink has made it, so their changes would be mixed.
         """
-        table = delta_client().DeltaTable(self._folder)
+        table = delta_client().DeltaTable(self._place, storage_options=storage_options(self._place))
         owner = table.metadata().description or ""
         if owner.startswith(_OWNER) and owner != f"{_OWNER}{self._sink}":
             hint = "of another session maybe, or one that was dropped: give another folder, or remove the table"
-            raise SessionError(f"{self._folder} has what another sink has sent", hint=hint)
+            raise SessionError(f"{self._place} has what another sink has sent", hint=hint)
         return table
 
 

@@ -1,7 +1,11 @@
-"""A folder that gets a Parquet file for each batch: there whole or not at all, and one sent again replaces its file."""
+"""A folder, also one at an object store, that gets a Parquet file for each batch: there whole or not at all.
+
+A batch that is sent again replaces its file.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,78 +14,84 @@ import pyarrow.parquet as pq
 
 from workbench.arrow.stored_values import with_plain_months
 from workbench.errors import SessionError
-from workbench.files.writing import make_folder, replacing
+from workbench.files.store import Store, is_address, open_store, whole_place
 from workbench.session.sinks.rows import numbered_changes
 from workbench.session.sinks.target import Target
 from workbench.sql.algebra.types import DataType
 
 _OWNER = b"argus.sink"
 """Metadata of a file: the sink that wrote it."""
+_FILE = re.compile(r"batch-(\d+)\.parquet")
+_TRIED = ".argus-try"
 
 
-def check_writable(folder: Path) -> None:
-    """Make a folder where there is none, and try to write a file.
+def check_writable(store: Store) -> None:
+    """Try to write a file; a folder of this machine is made where there is none.
 
     Raises:
         OSError: it cannot be written to.
     """
-    make_folder(folder)
-    part = folder / ".argus-try"
-    with replacing(part) as file:
-        file.write(b"")
-    part.unlink(missing_ok=True)
+    store.put(_TRIED, b"")
+    store.remove([_TRIED])
 
 
 class FolderTarget(Target):
     """Writes a Parquet file for each batch.
 
     Args:
-        folder: is made where there is none.
+        folder: a path, which is made a folder where there is none, or the address of a folder at an object store.
+
+    Raises:
+        ModuleNotFoundError: the address needs obstore, which is not installed.
+        ValueError: it is of no kind that obstore knows.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: str | Path) -> None:
+        self._place = whole_place(folder)
+        self._store = open_store(self._place)
         self._sink = ""
+        self._last = ""
 
     @property
     def description(self) -> str:
         """The folder."""
-        return str(self._folder)
+        return self._place
 
     def where(self, query: str) -> str:
-        """The folder, by its whole path."""
-        return str(self._folder.resolve())
+        """The folder, by its whole path or its address."""
+        return self._place
 
     def begin(self, sink: str, types: Sequence[DataType]) -> int | None:
         """The number of the last file; none is kept of a folder from which files are moved away."""
-        self._sink = sink
-        check_writable(self._folder)
-        if (last := self._last()) is None:
-            return None
-        self._check_own(last)
-        return int(last.stem.partition("-")[2])
+        self._sink, self._last, self._store = sink, "", open_store(self._place)  # the environment may have changed
+        self._check_own()
+        if any(self._store.names("_delta_log")):
+            raise SessionError(f"{self._place} is a Delta table", hint=f"delta:{self._place} appends to it")
+        check_writable(self._store)
+        return int(found[1]) if (found := _FILE.fullmatch(self._last)) else None
 
     def write(self, query: str, batch: int, changes: pa.Table) -> None:
         """Write the file of the batch, or replace it."""
-        if (last := self._last()) is not None:
-            self._check_own(last)
+        self._check_own()
         rows = with_plain_months(numbered_changes(batch, changes))
-        path = self._folder / f"batch-{batch:09d}.parquet"
-        with replacing(path) as file:
-            pq.write_table(rows.replace_schema_metadata({_OWNER: self._sink}), file)
-        for part in self._folder.glob(f".{path.name}.*"):  # of a process that was killed while it wrote
-            part.unlink(missing_ok=True)
+        written = pa.BufferOutputStream()
+        pq.write_table(rows.replace_schema_metadata({_OWNER: self._sink}), written)
+        self._last = f"batch-{batch:09d}.parquet"
+        self._store.put(self._last, written.getvalue())
+        if not is_address(self._place):
+            for part in Path(self._place).glob(f".{self._last}.*"):  # of a process that was killed while it wrote
+                part.unlink(missing_ok=True)
 
-    def _last(self) -> Path | None:
-        return max(self._folder.glob("batch-*.parquet"), default=None)
-
-    def _check_own(self, file: Path) -> None:
-        """Check that this sink has written a file, or an earlier version, which did not say who writes.
+    def _check_own(self) -> None:
+        """Check that this sink has written the last file, or an earlier version, which did not say who writes.
 
         Raises:
             SessionError: another sink has; its files would be replaced, and the answers be mixed.
         """
-        owner = (pq.read_schema(file).metadata or {}).get(_OWNER)
-        if owner not in (None, self._sink.encode()):
+        if not (names := [*filter(_FILE.fullmatch, self._store.top_names(after=self._last))]):
+            return
+        self._last = max(names)
+        metadata = pq.read_schema(pa.BufferReader(self._store.get(self._last))).metadata or {}
+        if metadata.get(_OWNER) not in (None, self._sink.encode()):
             hint = "of another session maybe, or one that was dropped: give another folder, or empty it"
-            raise SessionError(f"{self._folder} has what another sink has sent", hint=hint)
+            raise SessionError(f"{self._place} has what another sink has sent", hint=hint)

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from workbench.arrow.frames import frame_of
 from workbench.errors import SessionError, StreamError, with_article
+from workbench.files.store import is_address
 from workbench.session.sinks.delta import DELTA, DeltaTarget
 from workbench.session.sinks.folder import FolderTarget
 from workbench.session.sinks.kafka import TopicTarget
@@ -46,6 +47,10 @@ class CallableTarget(Target):
 
 _ADDRESS = re.compile(r"(\w{2,}):/|(.*?)://|(mailto|sqlite|duckdb):")
 """An address, also one with a slash too few, or of a kind within another."""
+_STORES = re.compile(r"(s3a?|gs|az|adl|abfss?|file)://?")
+"""Addresses of object stores, and of a folder that machines share."""
+_SECRET = re.compile(r"[?#]|:/+[^@]*:[^@]*@")
+"""What may be one in the address of a store: options, or a password."""
 
 
 def target_of(given: object) -> Target:
@@ -58,6 +63,11 @@ def target_of(given: object) -> Target:
         return _target_of(given)
     except StreamError as error:
         raise SessionError(error.message, hint=error.hint) from error
+    except ModuleNotFoundError as error:
+        hint = "pip install 'argus-workbench[objectstore]'"
+        raise SessionError(f"{given} needs the package obstore", hint=hint) from error
+    except ValueError as error:
+        raise SessionError(f"{given} cannot be used: {error}", hint="is it as s3://bucket/fees?") from error
 
 
 def absolute_target(given: object) -> object:
@@ -67,14 +77,10 @@ def absolute_target(given: object) -> object:
         >>> absolute_target("/out/./fees"), absolute_target("kafka://host:1/t")
         ('/out/fees', 'kafka://host:1/t')
     """
-    match given:
-        case str() if _ADDRESS.match(given) or given.strip() in ("", DELTA):
-            return given
-        case str() if given.startswith(DELTA):
-            return f"{DELTA}{Path(given.removeprefix(DELTA)).absolute()}"
-        case str() | Path():
-            return str(Path(given).absolute())
-    return given
+    if not isinstance(given, str | Path) or _ADDRESS.match(str(given)) or str(given).strip() in ("", DELTA):
+        return given
+    kind, path = (DELTA, str(given).removeprefix(DELTA)) if str(given).startswith(DELTA) else ("", given)
+    return f"{kind}{Path(path).expanduser().absolute()}"
 
 
 def _target_of(given: object) -> Target:
@@ -90,14 +96,11 @@ def _target_of(given: object) -> Target:
         case str() if given.startswith(POSTGRES_SCHEMES):
             return PostgresTarget(given)
         case str() if given.startswith(DELTA):
-            return DeltaTarget(_folder(given.removeprefix(DELTA)))
-        case str() if scheme := _ADDRESS.match(given):
-            hint = "there are kafka://, postgresql://, http://, delta:FOLDER, a folder (Parquet), and a callable"
-            raise SessionError(f"there is no sink of the kind {scheme[scheme.lastindex or 0]}:", hint=hint)
-        case str() | Path() if is_delta_table(given):
-            return DeltaTarget(Path(given))
+            return DeltaTarget(_place(given.removeprefix(DELTA)))
+        case str() | Path() if not is_address(given) and is_delta_table(given):
+            return DeltaTarget(str(given))
         case str() | Path():
-            return FolderTarget(_folder(given))
+            return FolderTarget(_place(str(given)))
         case _ if callable(given):
             return CallableTarget(given)
     raise SessionError(
@@ -105,8 +108,21 @@ def _target_of(given: object) -> Target:
     )
 
 
-def _folder(given: str | Path) -> Path:
-    check_no_connection_string(str(given))
-    if not str(given).strip() or "://" in str(given):
-        raise SessionError("a Delta table is in a folder of this machine", hint="as in delta:out/fees")
-    return Path(given)
+def _place(given: str) -> str:
+    """A folder, or the address of one at an object store.
+
+    Raises:
+        SessionError: it is another address, or has a secret.
+    """
+    check_no_connection_string(given)
+    if not given.strip():
+        raise SessionError("a Delta table needs a folder", hint="as in delta:out/fees, delta:s3://bucket/fees")
+    if not (scheme := _ADDRESS.match(given)):
+        return given
+    if not _STORES.match(given):
+        hint = "there are kafka://, postgresql://, http://, s3://, delta:FOLDER, a folder (Parquet), and a callable"
+        raise SessionError(f"there is no sink of the kind {scheme[scheme.lastindex or 0]}:", hint=hint)
+    if _SECRET.search(given):
+        hint = "as s3://bucket/fees; credentials are those of this machine, as AWS_ACCESS_KEY_ID in its environment"
+        raise SessionError("the address of an object store has no user and no options", hint=hint)
+    return given
