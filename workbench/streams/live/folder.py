@@ -141,7 +141,9 @@ class FolderReader(BaseReader):
         """Rows of files that have not been read whole."""
         taken = _Taken(offsets, most)
         there = self._files.look()
-        taken.follow_names(there, self._files.are_renamed)
+        if self._files.are_renamed:
+            taken.follow_names(there)
+        taken.say_gone(there)
         waiting = [(place, found) for place, found in there.items() if taken.waits(place, found.stamp)]
         for number, (place, found) in enumerate(waiting, 1):
             if taken.full():
@@ -193,7 +195,7 @@ class FolderReader(BaseReader):
 
     def _take(self, place: str, file: Path | UrlFile, stamp: str, taken: _Taken) -> None:
         """Rows of one file, from those on that were read before."""
-        known = Note.read(taken.notes[place]) if place in taken.notes else None
+        known = taken.note(place)
         part = whole_lines(file, stamp) if stamped_size(stamp) else stamp
         if part != stamp:
             how = f"it is read when it has one, or {LINE_WAITS:g} s after the last change of the file"
@@ -239,7 +241,6 @@ class _Taken:
     found: Differences = field(default_factory=Differences)
 
     def __post_init__(self) -> None:
-        self.notes = {place[1:]: note for place, note in self.offsets.items() if place.startswith(OffsetMark.NOTE)}
         self._count = 0
 
     def full(self) -> bool:
@@ -253,8 +254,13 @@ class _Taken:
         return "".join(self.problems[:1]) + more
 
     def at(self, place: str) -> str | None:
-        """Where a file resumes."""
+        """Where a file resumes; or another entry of the offsets."""
         return self.after.get(place, self.offsets.get(place))
+
+    def note(self, place: str) -> Note | None:
+        """The note of a file; ``None``: it was not read before."""
+        text = self.at(_note_entry(place))
+        return None if text is None else Note.read(text)
 
     def passed(self, chunk: Chunk) -> tuple[QuarantinedRow, ...]:
         """What is quarantined among the rows of a chunk that are taken."""
@@ -285,11 +291,11 @@ class _Taken:
     def goes_on(self, place: str, at: str, note: Note) -> None:
         """The file goes on there."""
         self.after[place] = at
-        self.after[OffsetMark.NOTE + place] = self.notes[place] = note.text
+        self.after[_note_entry(place)] = note.text
 
     def cannot_read(self, place: str, name: str, stamp: str, reason: str) -> None:
         """The file cannot be read as it is now; it is quarantined, once for each reason."""
-        known = Note.read(self.notes[place]) if place in self.notes else Note(stamp)
+        known = self.note(place) or Note(stamp)
         if known.reason != reason:
             self.quarantined.append(QuarantinedRow(0, name, reason))
         self.problems.append(reason)
@@ -297,42 +303,49 @@ class _Taken:
 
     def waits(self, place: str, stamp: str) -> bool:
         """Whether there is more to read of a file; of one that cannot be read as it is, why is said again."""
-        note, at = self.notes.get(place), self.at(place)
-        if at == _READ and (note is None or note.startswith(stamp)):
+        text = self.at(_note_entry(place))
+        if self.at(place) == _READ and (text is None or text.startswith(stamp)):
             return False
-        known = None if note is None else Note.read(note)
+        known = self.note(place)
         if known is None or not known.reason or known.refused != stamp:
             return True
         self.problems.append(known.reason)
         return False
 
-    def follow_names(self, there: Mapping[str, MatchingFile], are_renamed: bool) -> None:
-        """Let files that have other names now go on as they were; say of which half was read, and that are gone."""
+    def follow_names(self, there: Mapping[str, MatchingFile]) -> None:
+        """Let files that have other names now go on as they were."""
+        notes = {place[1:]: note for place, note in self.offsets.items() if place.startswith(OffsetMark.NOTE)}
+        noted = {place: note.partition("[")[0] for place, note in notes.items()}
         stands = {place: stamp for place, (_, _, stamp) in there.items()}
-        noted = {place: note.partition("[")[0] for place, note in self.notes.items()}
         gone = [p for p, stamp in noted.items() if stands.get(p) != stamp and self.at(p) != _MOVED]
-        stamps = {noted[place] for place in gone if are_renamed}
+        stamps = {noted[place] for place in gone}
         moved = dict[str, str]()
         for place, stamp in stands.items():
             if stamp in stamps and noted.get(place) != stamp:
                 file = there[place].path
-                same = (old for old in gone if noted[old] == stamp and Note.read(self.notes[old]).is_of(file))
+                same = (old for old in gone if noted[old] == stamp and Note.read(notes[old]).is_of(file))
                 if (old := next(same, None)) is not None:
                     moved[place] = old
                     gone.remove(old)
-        notes = {place: Note.read(self.notes[old]) for place, old in moved.items()}
         for old in moved.values():
             self.goes_on(old, _MOVED, Note(_NOTHING))
         for place, old in moved.items():
-            self.goes_on(place, self.offsets[old], notes[place])
-        for place in gone:
-            if place not in there and self.offsets[place].isdigit():
-                note = Note.read(self.notes[place])
+            self.goes_on(place, self.offsets[old], Note.read(notes[old]))
+
+    def say_gone(self, there: Mapping[str, MatchingFile]) -> None:
+        """Say of which files half was read, and that are gone."""
+        for place, at in self.offsets.items():
+            if at.isdigit() and place not in there and self.at(place) == at and (note := self.note(place)) is not None:
                 reason = f"{place} is gone: its rows from {note.rows + 1:,} on were not read"
                 self.problems.append(reason)
                 if note.reason != reason:
                     self.quarantined.append(QuarantinedRow(0, place, reason))
-                    self.goes_on(place, self.offsets[place], note.unreadable(reason))
+                    self.goes_on(place, at, note.unreadable(reason))
+
+
+def _note_entry(place: str) -> str:
+    """The entry of offsets that has the note of a file."""
+    return OffsetMark.NOTE + place
 
 
 def files_of_columns(pattern: str, declared: Mapping[str, DataType], options: CsvOptions) -> FolderReader:
