@@ -148,7 +148,7 @@ def test_files_of_other_kinds(tmp_path: Path) -> None:
         assert "TO_DATE(user.since, 'd.M.yyyy')" in error_of(
             session.add_stream, "X", tmp_path / "trips.jsonl", columns=columns
         )
-        assert "column a of the list" in error_of(session.add_stream, "X", [{"b": 1, "a": 1}, {"b": 2, "a": "x"}])
+        assert "column a of the list" in error_of(session.add_stream, "X", [{"b": 1, "a": 1}, {"b": 2, "a": [2]}])
 
 
 def test_a_polled_query_that_cannot_be_polled(tmp_path: Path) -> None:

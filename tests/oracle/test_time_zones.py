@@ -59,6 +59,16 @@ _SPARK = (
     "LAST_DAY(x)", "HOUR(x)", "UNIX_TIMESTAMP(x)", "TIMESTAMP_LTZ '2023-10-29 02:30:00'",
     "TIMESTAMPDIFF(HOUR, x, TIMESTAMPTZ '2023-10-29 12:00:00+00')",
 )  # fmt: skip
+_BUCKETS = (
+    *(f"TIME_BUCKET(INTERVAL '{width}', x)" for width in ("10 minutes", "7 hours", "1 day", "5 days", "90 seconds")),
+    "TIME_BUCKET(INTERVAL '25 hours', x, TIMESTAMPTZ '2023-01-01 03:00:00+02')",
+    "TIME_BUCKET(INTERVAL '7 minutes', x, TIMESTAMPTZ '2030-01-01 00:00:00')",
+)
+_BINS = (
+    *(f"DATE_BIN('{width}', x, TIMESTAMPTZ '2023-01-01 03:00:00+02')" for width in ("10 minutes", "7 hours", "1 day")),
+    "DATE_BIN('25 hours', x, TIMESTAMP '2030-06-01')",
+    "DATE_BIN('90 seconds', x, CAST('2001-01-01 00:00:00' AS TIMESTAMPTZ))",
+)
 OF_EACH = {"duckdb": "Australia/Lord_Howe", "postgres": "Europe/Berlin", "spark": "America/New_York"}
 """The zone that is tried where not all are."""
 ASKED = {
@@ -70,10 +80,12 @@ ASKED = {
         "EPOCH_US(x)",
         "x + INTERVAL '1500' MILLISECOND",
         "x - INTERVAL '7' MICROSECOND",
+        *_BUCKETS,
     ),
     "postgres": (
         *_COMMON,
         *_DATABASES,
+        *_BINS,
         "TO_CHAR(x, 'YYYY-MM-DD HH24:MI:SS')",
         "EXTRACT(EPOCH FROM x - TIMESTAMPTZ '2023-10-01 00:00:00+00')",
         "TO_TIMESTAMP(n)",

@@ -78,9 +78,11 @@ def by_reason(entries: Iterable[QuarantinedRow], count: int) -> Iterator[str]:
             yield f"    {place}: {text}"
         if len(rows) > _EXAMPLES:
             yield f"    and {len(rows) - _EXAMPLES:,} more"
-    shown = sum(len(rows) for _, rows in ordered[:_MOST_REASONS])
-    if count > shown:
-        yield f"  and {counted(count - shown, 'row')} for other reasons"
+    looked_at = sum(map(len, groups.values()))
+    if others := sum(len(rows) for _, rows in ordered[_MOST_REASONS:]):
+        yield f"  and {counted(others, 'row')} for other reasons"
+    if count > looked_at:
+        yield f"  and {counted(count - looked_at, 'row')} after these"
 
 
 def reason_of(entry: QuarantinedRow) -> str:

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from workbench.arrow.types import Mask
 from workbench.errors import StreamError
 from workbench.sql.algebra.types import BOOLEAN, TIMESTAMP, DataType, Kind
+from workbench.sql.syntax.quoted_names import name_in_sql
 from workbench.streams.convert import convert, without_marks
 
 _PLACES = {"s": 6, "ms": 3, "us": 0, "ns": -3}
@@ -63,6 +64,8 @@ _ISO = {
     Kind.DATE: r"^\d{4}-\d\d-\d\d$",
     Kind.TIMESTAMP: r"^\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?$",
 }
+_MOST_FORMS = 4
+"""In how many forms texts may be times, so that it is said how they are read."""
 FOUND_OUT = "?"
 """Stands before a unit that was found out, of which only times between 1990 and 2100 are taken."""
 
@@ -151,7 +154,7 @@ def declaration(name: str, type_: str) -> str:
 
 
 def how_to_declare(name: str, text: pa.Array) -> str:
-    """How texts are declared that are true and false in words, times of a day, or times finer than microseconds.
+    """How texts are read that are true and false in words, times of a day, too fine, or in several forms.
 
     Args:
         name: of the column.
@@ -161,7 +164,7 @@ def how_to_declare(name: str, text: pa.Array) -> str:
         >>> how_to_declare("paid", pa.array(["yes", "no"])), how_to_declare("name", pa.array(["Ann"]))
         (': --type "paid=boolean yes/no" reads them as true and false', '')
     """
-    text = pc.utf8_trim_whitespace(text)
+    given, text = text, pc.utf8_trim_whitespace(text)
     said = {value.lower(): value for value in pc.unique(text).to_pylist()}
     for yes, no in _TRUE_AND_FALSE:
         if said.keys() == {yes, no}:
@@ -170,7 +173,30 @@ def how_to_declare(name: str, text: pa.Array) -> str:
         return f": {declaration(name, 'time')} reads them as times of a day"
     if _all_match(text, r"^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?$"):
         return f", of times: {declaration(name, 'timestamp')} reads them to the microsecond"
-    return ""
+    several = _of_forms(name, given)
+    return f", of times in several forms: {several} in a query reads them" if several else ""
+
+
+def _of_forms(name: str, text: pa.Array) -> str:
+    """How a query of spark reads texts that are times in a few forms, of which each says one; else empty.
+
+    Example:
+        >>> _of_forms("at", pa.array(["2026-01-31 10:05", "3.2.2026 9:00", "5 Feb 2026"]))
+        "COALESCE(CAST(at AS TIMESTAMP), TO_TIMESTAMP(at, 'd.M.yyyy H:mm'), TO_TIMESTAMP(at, 'd MMM yyyy'))"
+    """
+    column, given, text = name_in_sql(name, "spark"), text, pc.utf8_trim_whitespace(text)
+    column = column if text.equals(given) else f"TRIM({column})"
+    is_iso = pc.match_substring_regex(text, _ISO[Kind.TIMESTAMP])
+    reads = [f"CAST({column} AS TIMESTAMP)"] if pc.any(is_iso).as_py() else []
+    rest = text.filter(pc.invert(is_iso))
+    while len(rest) and len(reads) < _MOST_FORMS:
+        patterns = patterns_of(rest, len(rest))
+        if not is_sure(patterns):
+            return ""
+        form = split_form(patterns[0])[1]
+        reads.append(f"TO_TIMESTAMP({column}, '{form}')")
+        rest = rest.filter(pc.is_null(_of_pattern(rest, form)))
+    return f"COALESCE({', '.join(reads)})" if not len(rest) and len(reads) > 1 else ""
 
 
 def _all_match(text: pa.Array, pattern: str) -> bool:

@@ -168,7 +168,7 @@ def guess(name: str, values: pa.Array, point: str | None = None) -> Guess:
     type_, misfits = _plain_type(text, _candidates(text) if point != "," else (BOOLEAN, DATE, TIMESTAMP))
     there = text.filter(pc.invert(pc.match_substring_regex(text, NAN_MARKS)))
     amounts, others = there.filter(are_amounts(there)), there.filter(pc.invert(are_amounts(there)))
-    most = len(amounts) and len(others) <= _few(text) and not _any(others, f"{_CODE}|{EXPONENT}")
+    most = len(amounts) and len(others) <= few(len(text)) and not _any(others, f"{_CODE}|{EXPONENT}")
     if (len(others) < misfits or type_ is STRING) and most and (form := form_of(amounts, point)):
         plain, _ = to_plain(amounts, form)
         in_form, _ = _plain_type(plain, _candidates(plain))
@@ -224,7 +224,7 @@ def _as_dates(name: str, text: pa.Array, values: pa.Array, first: tuple[str, ...
 def dates_of(values: pa.Array) -> list[str]:
     """How texts are declared that are dates or times as people write them; of several ways it is open which."""
     text = _there(values)
-    return patterns_of(text, _few(text)) if _any(text[:1], _NEARLY_A_DATE) else []
+    return patterns_of(text, few(len(text))) if _any(text[:1], _NEARLY_A_DATE) else []
 
 
 _NAMES = {
@@ -288,12 +288,12 @@ def _plain_type(text: pa.Array, candidates: tuple[DataType, ...]) -> tuple[DataT
     if mask is None:
         return best, 0
     is_code = best.kind in _NUMBERS and _any(text.filter(pa.array(mask)), _CODE)
-    return (STRING, 0) if is_code or count[best] > _few(text) else (best, count[best])
+    return (STRING, 0) if is_code or count[best] > few(len(text)) else (best, count[best])
 
 
-def _few(text: pa.Array) -> int:
-    """How many values may be no numbers in a column of numbers."""
-    return max(len(text) // 20, int(len(text) >= 4))
+def few(count: int) -> int:
+    """How many of some values may be none of their column's type: 5 in 100, or one of at least four."""
+    return max(count // 20, int(count >= 4))
 
 
 def _candidates(text: pa.Array) -> tuple[DataType, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
@@ -17,6 +17,8 @@ from workbench.notebook.command_line import MagicError, argument, batch_size, co
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import rows_to_come, show
 from workbench.notebook.named_source import find_source
+from workbench.notebook.quarantine import by_reason
+from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DATE, TIMESTAMP
 from workbench.sql.logical import streams_of
 from workbench.sql.syntax.quoted_names import name_in_sql
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from workbench.streams.stream import Stream
 
 QUARANTINED_SHOWN = 3
-"""Quarantined rows that are shown when a stream is added."""
+"""Quarantined rows that are shown one by one when a stream is added; more are, by their reasons."""
 TIMES_SHOWN = 3
 """Columns that are proposed as event time."""
 _OPTIONS = "batch|changes|decimal|encoding|history|key|lateness|nan|ordered|references|registry|sep|shed|time|weight"
@@ -187,7 +189,7 @@ def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
         )
     lines = [
         f"{rows_to_come(stream)} in batches of {stream.batch_text}",
-        describe_rows(stream),
+        describe_rows(stream, _column_types(arguments.type)),
         event_time_hint(stream),
     ]
     lines += (str(declared) for declared in stream.constraints if declared.constraint.declared)
@@ -266,7 +268,7 @@ def add_table(context: NotebookContext, arguments: argparse.Namespace) -> None:
             references=arguments.references,
             **_reading_options(arguments),
         )
-    lines = [f"table {table.name}: {counted(table.rows, 'row')}", describe_rows(table)]
+    lines = [f"table {table.name}: {counted(table.rows, 'row')}", describe_rows(table, _column_types(arguments.type))]
     lines += [_readers(context.session, table)] if arguments.replace else []
     show("\n".join(filter(None, lines)))
 
@@ -277,9 +279,14 @@ def _readers(session: Session, stream: Stream) -> str:
     return f"computed anew over it: {listed(readers)}" if readers else ""
 
 
-def describe_rows(stream: Stream) -> str:
-    """The columns of a stream, and its quarantined rows so far."""
-    lines = [described_columns(stream)]
+def describe_rows(stream: Stream, declared: Iterable[str] = ()) -> str:
+    """The columns of a stream, and its quarantined rows so far: each of a few, or many by their reasons.
+
+    Args:
+        stream: as it was added.
+        declared: the columns whose types were.
+    """
+    lines = [described_columns(stream, {*map(stored_name, declared)})]
     lines += filter(None, [quotes_hint([stream.name, *(name for name, _ in stream.columns)])])
     if count := stream.quarantined_rows:
         misfits = count - stream.late_rows
@@ -287,23 +294,23 @@ def describe_rows(stream: Stream) -> str:
         kinds = [f"{rows} not fit"] * (misfits > 0)
         kinds += [counted(stream.late_rows, "late row")] * (stream.late_rows > 0)
         lines.append(f"quarantined, {' and '.join(kinds)}:")
-        lines += [f"  line {row.line}: {row.reason}" for row in stream.quarantined[:QUARANTINED_SHOWN]]
         if count > QUARANTINED_SHOWN:
-            lines.append(f"  and {count - QUARANTINED_SHOWN:,} more")
+            lines += by_reason(stream.quarantined, count)
+        else:
+            lines += [f"  line {row.line}: {row.reason}" for row in stream.quarantined]
     return "\n".join(lines)
 
 
-def described_columns(stream: Stream) -> str:
+def described_columns(stream: Stream, declared: Container[str]) -> str:
     """The columns and their types; in a table with the reasons where the first values of some are known."""
     guesses = stream.guesses
     if not any(guess.first for guess in guesses.values()):
         columns = textwrap.fill(", ".join(f"{name} {type_}" for name, type_ in stream.columns), 110)
         return "\n".join([columns, *stream.notes])
     cells = [("column", "type", "why", "first values")]
-    are_texts = any(guess.first and not guess.declared for guess in guesses.values())
-    said = "declared" if are_texts else ""  # a DataFrame, and JSON, have types of their own
     for name, type_ in stream.columns:
         guess = guesses.get(name)
+        said = "declared" if stored_name(name) in declared else ""  # a DataFrame, and JSON, have types of their own
         why, first = (guess.why, ", ".join(guess.first)) if guess is not None else (said, "")
         cells.append((name, str(type_), why, textwrap.shorten(first, 40, placeholder="…")))
     widths = [max(len(row[place]) for row in cells) for place in range(3)]

@@ -19,9 +19,9 @@ yyyy       %Y    %Y    %Y    YYYY     reads
 yy         %y    %y    %y    YY
 MM         %m    %m    %m    MM       reads
 M          %-m   -     %c    FMMM     reads
-MMM        %b    %b    %b    Mon
+MMM        %b    %b    %b    Mon      duckdb
 MMM        %h    %h    -     FMMon
-MMMM       %B    %B    %M    FMMonth
+MMMM       %B    %B    %M    FMMonth  duckdb
 MMM^       -     -     -     MON
 MMM_       -     -     -     mon
 MMMM^      -     -     -     FMMONTH
@@ -61,7 +61,7 @@ a          -     -     -     PM       reads
 Q          -     -     -     Q
 """
 """Java's letters, with ``^`` in capitals, ``_`` in small letters and ``9`` padded to nine characters; the elements of
-the families; and whether a text is read by it, too."""
+the families; and whether a text is read by it, too, by all or in duckdb alone."""
 _WHOLE = {"%T": "%H:%M:%S", "%X": "%H:%M:%S", "%x": "%Y-%m-%d", "%c": "%Y-%m-%d %H:%M:%S"}
 """Elements of duckdb that stand for several."""
 _NUMERIC = re.compile("YYYY|YY|MM|DDD|DD|HH24|HH12|HH|MI|SS|MS|US|FF3|FF6|AM|PM|Q", re.IGNORECASE)
@@ -191,10 +191,10 @@ def _checked(pattern: str, reading: bool) -> None:
         raise ValueError(f"the character [ in the date format {pattern}")
 
 
-def _rows() -> Iterable[tuple[str, Sequence[str], bool]]:
+def _rows() -> Iterable[tuple[str, Sequence[str], Sequence[str]]]:
     for line in _TABLE.split("\n")[1:-1]:
         java, *families = line.split()
-        yield java, families[:4], "reads" in families
+        yield java, families[:4], families[4:]
 
 
 _ROWS = list(_rows())
@@ -202,11 +202,12 @@ _ROWS = list(_rows())
 
 def _java_of(rules: Dialect, reading: bool) -> dict[str, str]:
     family = (Formats.DUCKDB, Formats.STRFTIME, Formats.MYSQL, Formats.MODEL).index(rules.formats)
+    readers = {"reads", "duckdb"} if rules.formats is Formats.DUCKDB else {"reads"}
     of_next = rules.quotes_in_formats  # FM is of the next element in postgres, and in oracle of all that follow
     return {
         families[family]: java
-        for java, families, reads in reversed(_ROWS)
-        if (reads or not reading) and (of_next or not families[family].startswith("FM"))
+        for java, families, read_by in reversed(_ROWS)
+        if (not readers.isdisjoint(read_by) or not reading) and (of_next or not families[family].startswith("FM"))
     }
 
 

@@ -27,7 +27,7 @@ from workbench.streams.files.json_values import (
     with_schema_part,
 )
 from workbench.streams.files.undeclared import with_guesses
-from workbench.streams.guessing import Guess, dates_of, guess, read
+from workbench.streams.guessing import Guess, dates_of, few, guess, read
 
 _NUMBERS = (int, float, WrittenFloat, Decimal)
 _MISFITS = (pa.ArrowException, TypeError, ValueError, OverflowError)
@@ -218,6 +218,8 @@ def _type_of(values: Sequence[object]) -> pa.DataType:
     """The type of a column; where values are of several, that of most, and the others are quarantined."""
     if any(type(value) in _NUMBERS for value in values):  # texts that say that there is no number hide none
         values = [value for value in values if not is_null_mark(value)]
+    if _are_codes(values):
+        return pa.null()
     if (exact := _exact(values)) is not None:
         return exact
     try:
@@ -237,6 +239,18 @@ def _type_of(values: Sequence[object]) -> pa.DataType:
         if most is dict:
             return pa.struct(list(schema_of([value for value in values if isinstance(value, dict)])))
         return _inferred([value for value in values if _kind(value) is most])
+
+
+def _are_codes(values: Sequence[object]) -> bool:
+    """Whether values are texts beside numbers or truth values, as 205 and "E7": each is kept as it stands there.
+
+    A few texts that are no codes are none of a column of numbers, as in CSV.
+    """
+    there = [value for value in values if value is not None]
+    texts = sum(type(value) is str for value in there)
+    if not 0 < texts < len(there) or not all(type(value) in (str, bool, *_NUMBERS) for value in there):
+        return False
+    return texts > few(len(there)) or guess("", _texts(there)).type == STRING
 
 
 def _kind(value: object) -> type:

@@ -116,11 +116,11 @@ def notes_of(fields: Iterable[pa.Field]) -> Iterator[str]:
 
 
 def notes_of_untyped(schema: pa.Schema, given: Mapping[str, str]) -> Iterator[str]:
-    """What is said of columns of records whose first values say no type, and that are not declared."""
+    """What is said of columns of records whose first values say no type, or several, and that are not declared."""
     declared_ = {*map(stored_name, given)}
     for field in schema:
         if is_as_text(field) and stored_name(field.name) not in declared_:
             yield (
-                f"{field.name}: nothing says its type so far, and values are kept as the texts that stand there; "
+                f"{field.name}: its first values are NULL or of several types, and kept as the texts that stand there; "
                 f"--type {field.name}=… declares it"
             )

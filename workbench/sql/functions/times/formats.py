@@ -167,7 +167,9 @@ def to_timestamp(b: ExpressionBinder, node: exp.StrToTime) -> Expression:
 
 
 def _parse(b: ExpressionBinder, node: exp.Expr, function: str, value: Expression, format_: exp.Expr) -> Expression:
-    """A time that a text is under a format; a constant must be one."""
+    """A time that a text is under a format; a constant must be one. In duckdb formats in a list are tried in turn."""
+    if b.rules.formats is Formats.DUCKDB and isinstance(format_, exp.Array) and not isinstance(value, Constant):
+        return call("coalesce", *(_parse(b, node, function, value, one) for one in format_.expressions))
     pattern = _read_format(b, node, format_, date_formats.to_read)
     of_zone = date_formats.names_zone(pattern)
     if of_zone and "[" in pattern and zoning().zone != UTC:
@@ -188,14 +190,15 @@ def _parse(b: ExpressionBinder, node: exp.Expr, function: str, value: Expression
 def _read_loosely(function: str, value: Expression, pattern: str) -> Expression:
     """A time that a text is by a format of duckdb: with fewer digits, and blanks around it.
 
-    The text is brought into a form of its numbers alone, which a pattern of one letter each reads.
+    The text is brought into a form of its numbers and names alone, which a pattern of one letter for each number reads.
     """
     shape, letters = f"^{_BLANKS}*", list[str]()
     for match in re.finditer(r"'((?:[^']|'')*)'|([A-Za-z])\2*|.", pattern, re.DOTALL):
         if letter := match[2]:
             most = {"y": 4, "S": len(match[0])}.get(letter, 2)
-            shape += "((?i:[AP]M))" if letter == "a" else f"([0-9]{{1,{most}}}+)"
-            letters.append("S" * most if letter == "S" else letter)
+            names = _WORDS.get(match[0])
+            shape += f"((?i:{names}))" if names else f"([0-9]{{1,{most}}}+)"
+            letters.append("S" * most if letter == "S" else match[0] if names else letter)
         else:
             text = match[0] if match[1] is None else match[1].replace("''", "'")
             shape += "".join(
@@ -240,6 +243,9 @@ def _of_session(b: ExpressionBinder, value: Expression) -> Expression:
     return session_timestamp(cast(value, INSTANT))
 
 
+_MONTHS = "January February March April May June July August September October November December"
+_WORDS = {"a": "[AP]M", "MMM": re.sub(r"(\w{3})\w* ?", r"\1|", _MONTHS)[:-1], "MMMM": _MONTHS.replace(" ", "|")}
+"""What stands for elements that are words, in any case."""
 _BY_NAME: dict[str, tuple[frozenset[str], str, Callable[[ExpressionBinder, Expression], Expression]]] = {
     **dict.fromkeys(("try_to_timestamp", "to_timestamp_ltz"), (SPARK_FAMILY, "to_timestamp", _of_session)),
     "to_timestamp_ntz": (SPARK_FAMILY, "to_timestamp", lambda b, value: cast(value, TIMESTAMP)),

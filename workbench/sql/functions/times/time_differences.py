@@ -98,7 +98,8 @@ def _in_day(time: Expression) -> Expression:
 def bucket(b: ExpressionBinder, node: exp.DateBin) -> Expression:
     """TIME_BUCKET(width, t[, origin]) of duckdb, DATE_BIN(width, t, origin) of postgres: where a stretch begins.
 
-    Stretches of constant width begin at the origin, a constant: in duckdb Monday, 3 January 2000, if there is none.
+    Stretches of constant width begin at the origin, a constant: in duckdb Monday, 3 January 2000, if none is given.
+    Those of instants are counted in UTC, in whichever zone the session is.
     """
     origin_node, time = node.args.get("unit"), b.bind(node.expression)
     if isinstance(origin_node, exp.Var):
@@ -108,13 +109,13 @@ def bucket(b: ExpressionBinder, node: exp.DateBin) -> Expression:
     if isinstance(number, Constant) and isinstance(number.value, int):
         return start_of_months(b, time, number.value, node)
     width = Constant(width_of_stretch(b, node.this), INTEGER)
-    origin = MONDAY if origin_node is None else coercion.as_time(b.bind(origin_node))
-    type_ = TIMESTAMP if b.rules.bucket_of_date_is_time else time.type
-    if time.type == DATE:
-        time = cast(time, TIMESTAMP)
-    origin = cast(origin, TIMESTAMP)
-    if time.type != TIMESTAMP or not isinstance(origin, Constant) or origin.value is None:
-        b.source.refuse("stretches of these times", node, "CAST the time AS TIMESTAMP; the origin is a constant")
+    if time.type not in (DATE, TIMESTAMP, INSTANT):
+        b.source.refuse(f"a stretch of {time.type}", node.expression, "it is one of dates and times")
+    type_ = TIMESTAMP if b.rules.bucket_of_date_is_time and time.type == DATE else time.type
+    time = cast(time, TIMESTAMP) if time.type == DATE else time
+    origin = MONDAY if origin_node is None else coercion.coerce(coercion.as_time(b.bind(origin_node)), time.type)
+    if not isinstance(origin, Constant) or origin.value is None:
+        b.source.refuse("an origin that is no constant", node, "as in TIMESTAMP '2000-01-03'")
     return cast(start_of_stretch(time, width, origin), type_)
 
 
