@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import struct
 from datetime import date, datetime
-from decimal import Decimal
+from decimal import Context, Decimal
 from functools import reduce
 from random import Random
 from typing import Any
@@ -199,8 +199,40 @@ def averaged() -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict(columns, pa.schema([schema.field(name) for name in columns]))
 
 
+DIVIDED = {
+    "a": decimal(7, 2), "b": decimal(17, 2), "c": decimal(38, 2), "d": decimal(38, 10), "e": decimal(31, 0),
+    "f": decimal(5, 5), "g": INTEGER, "h": decimal(38, 37),
+}  # fmt: skip
+QUOTIENTS = [
+    call("/", Column(above, DIVIDED[above]), Column(below, DIVIDED[below])) for above in DIVIDED for below in DIVIDED
+]
+
+
+def divided() -> pa.RecordBatch:
+    """Numbers of all sizes that decimals of some digits have, small ones, ties, zero and NULL."""
+    chosen = Random(5)
+    columns = dict[str, list[object]]()
+    for name, type_ in DIVIDED.items():
+        most = 2**63 if type_ == INTEGER else 10**type_.precision
+        sizes = (10 ** chosen.randrange(len(str(most))) for _ in range(300))
+        whole = [chosen.choice((0, 1, -1, 2, 5, 7, 50_000, most - 1, 1 - most)) for _ in range(100)]
+        whole += [chosen.randrange(1 - size, size) for size in sizes]
+        chosen.shuffle(whole)
+        values = whole if type_ == INTEGER else [Decimal(n).scaleb(-type_.scale, Context(prec=60)) for n in whole]
+        columns[name] = [None if chosen.random() < 0.05 else value for value in values]
+    schema = Layout(DIVIDED).arrow
+    return pa.RecordBatch.from_pydict(columns, pa.schema([schema.field(name) for name in DIVIDED]))
+
+
 @pytest.mark.parametrize(
-    "batch, expressions", [(rows(), [*NUMBERS, *CASES]), (averaged(), AVERAGES), (deviating(), DEVIATIONS)]
+    "batch, expressions",
+    [
+        (rows(), [*NUMBERS, *CASES]),
+        (averaged(), AVERAGES),
+        (deviating(), DEVIATIONS),
+        (divided(), QUOTIENTS),
+    ],
+    ids=["rows", "averages", "deviations", "quotients"],
 )
 def test_values_are_those_of_spark(spark: SparkSession, batch: pa.RecordBatch, expressions: list[Expression]) -> None:
     frame = engine_session(spark).createDataFrame(pa.Table.from_batches([batch]))
@@ -214,12 +246,20 @@ def test_values_are_those_of_spark(spark: SparkSession, batch: pa.RecordBatch, e
         assert expression in CASES or found.null_count < len(found)
 
 
+@pytest.mark.parametrize(("above", "below"), list(itertools.permutations(DIVIDED, 2)))
+def test_a_quotient_of_zeros_alone(above: str, below: str) -> None:
+    """The numbers fit 64 bits, and what they are multiplied by may not."""
+    value = computed_value(call("/", Column(above, DIVIDED[above]), Column(below, DIVIDED[below])))
+    columns = {above: [0], below: [Decimal(7).scaleb(-DIVIDED[below].scale) if below != "g" else 7]}
+    schema = pa.schema([Layout(DIVIDED).arrow.field(name) for name in columns])
+    assert value is not None and value.values(pa.RecordBatch.from_pydict(columns, schema)).to_pylist() == [0]
+
+
 @pytest.mark.parametrize(
     "expression",
     [
         as_(STRING, F),
         as_(TIMESTAMP, S),
-        Call("/", (M, M), decimal(38, 19)),
         case(holds("=", K, J), Call("half@1", (K,), INTEGER), NULL),
         case(holds("=", Call("soundex", (S,), STRING), S), integer(1), NULL),
         case(holds("like", S, Constant("a\\%", STRING)), integer(1), NULL),

@@ -55,15 +55,16 @@ def _exact(compute: Callable[[pa.Array, pa.Array], pa.Array], scale: Callable[[i
         return fitting(compute(*(a.cast(type_) for a, type_ in zip(arguments, wide, strict=True))), call.type)
 
     def accepts(call: Call) -> bool:
-        if call.type.kind is not Kind.DECIMAL or not {a.type.kind for a in call.arguments} <= {
-            Kind.INTEGER,
-            Kind.DECIMAL,
-        }:
+        if not _of_decimals(call):
             return False
         left, right = _decimals(call)
         return left.precision + right.precision < _WIDE and call.type.scale == scale(left.scale, right.scale)
 
     return Kernel(values, accepts)
+
+
+def _of_decimals(call: Call) -> bool:
+    return call.type.kind is Kind.DECIMAL and {a.type.kind for a in call.arguments} <= {Kind.INTEGER, Kind.DECIMAL}
 
 
 def _decimals(call: Call) -> list[DataType]:
@@ -82,16 +83,36 @@ def _average(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     totals, counts = arguments
     if call.type == DOUBLE:
         return _divided(as_doubles(totals), as_doubles(counts))
-    factor, most = 10 ** (call.type.scale - call.arguments[0].type.scale), 10**call.type.precision
-    if fits_64_bits(totals):
-        number, count = unscaled_integers(filled(totals, 0)), unscaled_integers(filled(counts, 0))
-        if 2 * factor * _furthest(number) + _furthest(count) < _BEYOND:
-            away = (2 * factor * np.abs(number) + count) // np.maximum(2 * count, 1)
-            missing = np.asarray(totals.is_null()) | (count == 0) | (away >= min(most, _BEYOND - 1))
-            return from_64_bits(pa.array(np.where(number < 0, -away, away), mask=missing), call.type)
-    pairs = zip(large_integers(totals).tolist(), counts.to_pylist(), totals.is_valid().to_pylist(), strict=True)
-    averages = (_rounded(total * factor, count) if known and count else None for total, count, known in pairs)
-    return from_integers((a if a is not None and abs(a) < most else None for a in averages), call.type)
+    return _rounded_quotients(totals, counts, call.type.scale - call.arguments[0].type.scale, call.type)
+
+
+def _decimal_quotient(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """A decimal divided by another, rounded once, half away from zero; NULL by zero, and where it has no room."""
+    left, right = (argument.scale for argument in _decimals(call))
+    return _rounded_quotients(*arguments, call.type.scale - left + right, call.type)
+
+
+def _rounded_quotients(numbers: pa.Array, divisors: pa.Array, shift: int, type_: DataType) -> pa.Array:
+    """Quotients of unscaled integers times a power of ten, half away from zero; NULL by zero, and without room.
+
+    Args:
+        numbers, divisors: decimals or integers.
+        shift: the power of ten.
+        type_: of the quotients.
+    """
+    up, down = 10 ** max(shift, 0), 10 ** max(-shift, 0)
+    room = 10**type_.precision
+    if all(pa.types.is_integer(each.type) or fits_64_bits(each) for each in (numbers, divisors)):
+        number, divisor = (unscaled_integers(filled(each, 0)) for each in (numbers, divisors))
+        if 2 * up * max(_furthest(number), 1) + 2 * down * max(_furthest(divisor), 1) < _BEYOND:
+            size = down * np.abs(divisor)
+            away = (2 * up * np.abs(number) + size) // np.maximum(2 * size, 1)
+            missing = np.asarray(numbers.is_null()) | (divisor == 0) | (away >= min(room, _BEYOND - 1))
+            return from_64_bits(pa.array(np.where((number < 0) != (divisor < 0), -away, away), mask=missing), type_)
+    known = np.asarray(numbers.is_valid()) & np.asarray(divisors.is_valid())
+    pairs = zip(large_integers(numbers).tolist(), large_integers(divisors).tolist(), known.tolist(), strict=True)
+    found = (_rounded(a * up, b * down) if valid and b else None for a, b, valid in pairs)
+    return from_integers((a if a is not None and abs(a) < room else None for a in found), type_)
 
 
 def _is_average(call: Call) -> bool:
@@ -154,9 +175,9 @@ def _furthest(numbers: npt.NDArray[np.int64]) -> int:
 
 
 def _rounded(number: int, divisor: int) -> int:
-    """A quotient of whole numbers, half away from zero; the divisor is above 0."""
-    away = (2 * abs(number) + divisor) // (2 * divisor)
-    return away if number >= 0 else -away
+    """A quotient of whole numbers, half away from zero."""
+    away = (2 * abs(number) + abs(divisor)) // (2 * abs(divisor))
+    return away if (number < 0) == (divisor < 0) else -away
 
 
 QUOTIENT_KERNELS = {
@@ -170,5 +191,10 @@ QUOTIENT_KERNELS = {
 }
 """By the name of the function."""
 
-EXACT_KERNELS = {"+": _exact(pc.add, max), "-": _exact(pc.subtract, max), "*": _exact(pc.multiply, operator.add)}
+EXACT_KERNELS = {
+    "+": _exact(pc.add, max),
+    "-": _exact(pc.subtract, max),
+    "*": _exact(pc.multiply, operator.add),
+    "/": Kernel(_decimal_quotient, _of_decimals),
+}
 """Arithmetic of decimals that is not evaluated as a whole, by the name of the function."""
