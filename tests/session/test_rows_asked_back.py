@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,12 +13,17 @@ import pyarrow as pa
 import pytest
 
 from workbench.engine.engine import Engine
+from workbench.engine.hydration import Hydration
 from workbench.engine.spark.in_process import InProcess
+from workbench.engine.tree import Tree
+from workbench.limits import Limits
 from workbench.network.network import Network
+from workbench.network.nodes import NodeId
 from workbench.session.session import Session
 from workbench.sharing import planner
 from workbench.sharing.planner import Planned, Planner
 from workbench.sql.logical import LogicalQuery
+from workbench.sql.provenance import Stage, step_back
 
 ROWS, GROUPS = 8_000, 400
 SHAPES = {
@@ -57,7 +63,7 @@ def session() -> Iterator[Session]:
     t = pd.DataFrame(rows).assign(g=lambda f: f.k % 20)
     t.loc[draw.random(n) < 0.01, "k"] = None
     u = pd.DataFrame({"k": range(GROUPS), "v": draw.integers(0, 10, GROUPS)})
-    with Session(InProcess()) as session:
+    with Session(InProcess(), limits=Limits(rows_asked_directly=0)) as session:
         session.add_stream("t", t.convert_dtypes(), history=n - 20, batch=20)
         session.add_stream("u", u, history=GROUPS)
         session.register_many(SHAPES)
@@ -87,7 +93,7 @@ def test_few_rows_are_read(session: Session, name: str, monkeypatch: pytest.Monk
     with counted(monkeypatch) as rows:
         found = session.query(name).why(exact)
     assert len(found.rows) >= 1 and found.tables
-    assert rows and max(rows) <= MOST.get(name, ROWS // 40), (rows, str(found)[:500])
+    assert max(rows, default=0) <= MOST.get(name, ROWS // 40), (rows, str(found)[:500])
 
 
 def test_the_nearest_row_explains_an_asof_join_by_an_inequality_alone(session: Session) -> None:
@@ -116,6 +122,33 @@ def test_places_of_elements_are_not_asked_for(session: Session, monkeypatch: pyt
     (rows,) = query.why({"id": 7}).streams.values()
     assert {*rows.id} == {7}
     assert len(asked) <= 4
+
+
+def test_groups_that_are_kept_are_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    sql = "SELECT k, COUNT(*) AS n, SUM(COUNT(*)) OVER () AS s FROM t GROUP BY CUBE (k, h) HAVING COUNT(*) > 1"
+    computed, hydrate = list[NodeId](), Hydration.hydrate_all
+
+    def counting(hydration: Hydration, *arguments: Any) -> dict[str, Tree]:
+        computed.extend(root for roots in hydration.operators for root in roots)
+        return hydrate(hydration, *arguments)
+
+    with Session(InProcess()) as session:
+        t = pd.DataFrame({"k": [n % 7 for n in range(600)], "h": [n % 5 for n in range(600)]})
+        session.add_stream("t", t, history=600)
+        query = session.register(sql, "kept")
+        monkeypatch.setattr(Hydration, "hydrate_all", counting)
+        assert len(query.why(limit=1).streams["t"]) == 600
+    assert not [root for root in computed if root.startswith("G")]
+
+
+def test_rows_of_streams_that_take_none_back_are_told_apart_by_their_numbers() -> None:
+    for weight, width in ((None, 1), ("w", 2)):
+        with Session(InProcess()) as session:
+            rows = pd.DataFrame({"k": [1, 2], "x": [3.0, 4.0], "w": [1, 1]})
+            session.add_stream("t", rows if weight else rows[["k", "x"]], history=2, weight=weight)
+            logical = session.register("SELECT a.k, b.x FROM t a JOIN t b ON a.k = b.k", "q").logical
+            step = step_back(logical, Stage.ROWS, [[1], [3.0]])
+            assert [own for _, _, own in step.parts] == [width, width]
 
 
 def test_how_questions_are_planned_is_not_explained(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -269,6 +269,14 @@ class Catalog(Search):
         nodes = {id_: node for id_ in ids if (node := self.node(id_)) is not None}
         return Network(nodes, {name: plan for name in names if (plan := self.plan(name)) is not None})
 
+    def put_network(self, network: Network) -> None:
+        """Add all nodes and queries of a network, without the texts of these."""
+        with self.transaction():
+            for node in network.nodes.values():
+                self.put_node(node)
+            for plan in network.queries.values():
+                self.put_query(plan, QueryText("", "", ""))
+
     def put_decisions(self, query: str, rows: Iterable[Mapping[str, Any]]) -> None:
         """Keep the decisions of a query's registration, in place of those it had.
 

@@ -181,15 +181,35 @@ class Engine:
         Raises:
             EngineError: Spark could not evaluate a node; the state is as it was before.
         """
-        before = self.state
         self._make_room(network)
         # 1. Plan all operators.
         hydration = self._hydration(network, batch, suspended)
+        self._hydrate(hydration)
+        return hydration.operators
+
+    def adopt_of_few(self, network: Network, batch: int, rows: int) -> bool:
+        """``adopt`` where the operators that are hydrated read few rows; else nothing is done, which ``False`` says.
+
+        Args:
+            network: the new network.
+            batch: the last batch that was run.
+            rows: how many they may read at most.
+
+        Raises:
+            EngineError: Spark could not evaluate a node; the state is as it was before.
+        """
+        self._make_room(network)
+        hydration = self._hydration(network, batch, ())
+        if hydration.rows_read > rows:
+            return False
+        self._hydrate(hydration)
+        return True
+
+    def _hydrate(self, hydration: Hydration) -> None:
         # 2. Keep the trees that have all that is asked for, and hydrate the others, parents first.
         trees = hydration.hydrate_all(self._pool, self._meter)
         # 3. Make the files durable, then replace the state (as in a batch).
-        self._replace_durably(EngineState(trees, before.arrived, before.clock))
-        return hydration.operators
+        self._replace_durably(replace(self.state, trees=trees))
 
     def to_hydrate(self, network: Network, batch: int, suspended: Collection[str] = ()) -> list[tuple[NodeId, ...]]:
         """The operators that ``adopt`` would hydrate, the roots of each; nothing is changed."""

@@ -72,6 +72,15 @@ class Hydration:
         """The operators that do not keep the trees that they have, the roots of each."""
         return [plan.roots for name, plan in self.plans.items() if name not in self._kept]
 
+    @property
+    def rows_read(self) -> int:
+        """The stored rows that the operators are hydrated from, those of one operator by another not counted."""
+        plans = {name: plan for name, plan in self.plans.items() if name not in self._kept}
+        read = {one for plan in plans.values() for one, _ in plan.inputs}
+        streams = {plan.stream for plan in plans.values() if isinstance(plan, SourcePlan)}
+        of_trees = sum(tree.relation.rows for name, tree in self._kept.items() if name in read)
+        return of_trees + sum(self.state.arrived[stream].rows for stream in streams)
+
     @cached_property
     def _kept(self) -> Mapping[str, Tree]:
         """The trees that have all rows and columns that their new plans ask for."""

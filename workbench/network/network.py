@@ -159,6 +159,12 @@ class Network:
                 children[parent].append(id_)
         return {id_: tuple(ids) for id_, ids in children.items()}
 
+    def of_query(self, name: str) -> Network:
+        """The part of the network that a query is evaluated by; nothing where it is not there."""
+        if (plan := self.queries.get(name)) is None:
+            return Network()
+        return Network({id_: self.nodes[id_] for id_ in ancestors(self.nodes, plan.nodes)}, {name: plan})
+
     def ancestors(self, ids: Iterable[NodeId]) -> frozenset[NodeId]:
         """The nodes given and all they are evaluated from."""
         return frozenset(ancestors(self.nodes, ids))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
-from itertools import count
 from typing import TypeVar
 
 import pandas as pd
@@ -24,9 +23,9 @@ from workbench.engine.spark.failures import SparkDied, translate_errors
 from workbench.engine.spark.interrupts import stoppable_reading
 from workbench.engine.spark.jobs import JobRunner
 from workbench.engine.state import EngineState
-from workbench.engine.storage.changelog import since_hydration
 from workbench.errors import QueryError
 from workbench.network.network import Network, QueryPlan, check_number, checked_query
+from workbench.session.answering import Answering
 from workbench.session.changes import StateStore
 from workbench.session.failures.functions import FunctionFailures
 from workbench.session.query_windows import query_at_batch, query_at_instant
@@ -225,39 +224,28 @@ class AnswerReader:
     @contextmanager
     def computed(self, asked: Sequence[LogicalQuery], state: State) -> Iterator[list[Answers]]:
         """The answers of queries of one's own, computed together from the stored rows (``reading``)."""
-        with self.asking(state) as answers:
-            yield answers(asked)
+        with self.asking(state) as answering:
+            yield answering.answers(asked)
 
     @contextmanager
-    def asking(self, state: State) -> Iterator[Callable[[Sequence[LogicalQuery]], list[Answers]]]:
-        """A function that answers queries of one's own from the stored rows; answers stay while the context is open.
+    def asking(self, state: State, query: str = "") -> Iterator[Answering]:
+        """What answers queries of one's own from the stored rows; answers stay while the context is open.
 
         What was computed for queries is there for those that are asked later.
 
         Args:
             state: which is read meanwhile (``reading``).
+            query: what the session keeps for it is there, too.
         """
-        clock, network, names = state.engine.clock, Network(), map(str, count())
+        near, clock = state.network.of_query(query), state.engine.clock
         # What was asked before stays as it is: a join that serves others too would have more rows.
         options = replace(self._runtime.planner.options, restructure=False, reroute=False)
         planner = Planner(options, Catalog(), state.statistics, explains=False)
-
-        def answered(asked: Sequence[LogicalQuery]) -> list[Answers]:
-            nonlocal network
-            if not asked:
-                return []
-            own = {next(names): logical for logical in asked}
-            for name, logical in own.items():
-                network = planner.register(network, name, logical).network
-            with engine.interrupts.stoppable():
-                engine.adopt(network, state.batch)
-            found = [self._answers(network.queries[name], engine.state, 0, clock) for name in own]
-            # What is asked later has the bits of rows from the last hydration on, and all their batches nevertheless.
-            return [replace(one, tree=replace(one.tree, log=since_hydration(one.tree.log))) for one in found]
-
-        known = EngineState({}, state.engine.arrived, clock)
+        planner.catalog.put_network(near)
+        trees = {n: t for n, t in state.engine.trees.items() if not near.nodes.keys().isdisjoint(t.plan.roots)}
+        known = EngineState(trees, state.engine.arrived, clock)
         with closing(planner.catalog), self._runtime.engine.apart(known) as engine:
-            yield answered
+            yield Answering(planner, engine, near, state.batch)
 
     def network_of(self, asked: Mapping[str, LogicalQuery], state: State) -> Network:
         """A network of some queries alone, which share with each other."""

@@ -6,7 +6,7 @@ their own, all as of one commit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -25,6 +25,7 @@ from workbench.engine.spark.failures import translate_errors
 from workbench.engine.storage.grouping import Positions, group_numbers, group_rows, matching_rows, occurrences
 from workbench.explain.text import counted
 from workbench.session.answer_reader import AnswerReader
+from workbench.session.answering import Answering
 from workbench.session.state import QueryRecord, State
 from workbench.sql.algebra.column_names import display_name
 from workbench.sql.algebra.expressions import Constant, Expression
@@ -45,7 +46,7 @@ from workbench.sql.provenance import (
     renamed,
     searched_branches,
     step_back,
-    whole_input,
+    whole_inputs,
 )
 
 EXPLAINED, SHOWN = 100, 20
@@ -115,12 +116,12 @@ def provenance(
             total = fetch_count(answers, refinement) if rows.num_rows == limit else rows.num_rows
             shown = frame_of(to_shown_table(rows, answers.plan, timezone))
         columns = [column.combine_chunks() for column in rows.columns]
-        tables = rows_behind(reader, state, query.logical, columns, timezone)
+        tables = rows_behind(reader, state, query.logical, columns, timezone, query.name)
     return Provenance(query.name, shown, total, tables)
 
 
 def rows_behind(
-    reader: AnswerReader, state: State, query: LogicalQuery, columns: list[pa.Array], timezone: str
+    reader: AnswerReader, state: State, query: LogicalQuery, columns: list[pa.Array], timezone: str, known: str = ""
 ) -> dict[str, pa.Table]:
     """For each stream its rows that rows of a query come from, with the batch of each, as they are shown.
 
@@ -130,16 +131,17 @@ def rows_behind(
         query: what the rows are of.
         columns: the rows, as they are stored.
         timezone: in which instants are shown.
+        known: the name of the query whose rows are kept; of another one all is computed from the streams' rows.
     """
-    with reader.asking(state) as answers:
-        return _Search(answers).stream_rows(query, columns, timezone)
+    with reader.asking(state, known) as kept, reader.asking(state) as answering:
+        return _Search(kept, answering).stream_rows(query, columns, timezone)
 
 
 class _Search:
     """The steps back from rows to the streams, in one state; what can be asked at the same time is one network."""
 
-    def __init__(self, answers: Callable[[Sequence[LogicalQuery]], list[Answers]]) -> None:
-        self._answers = answers
+    def __init__(self, kept: Answering, answering: Answering) -> None:
+        self._kept, self._answering = kept, answering
         self._waiting: dict[tuple[object, ...], _Known] = {}
         self._of_streams: list[_Known] = []
         self._values: dict[Block, list[list[Any] | None]] = {}
@@ -156,7 +158,7 @@ class _Search:
         streams = dict[str, _StreamRows]()
         whole = [known.part for known in self._waiting.values() if not known.columns]
         some = [known for known in self._of_streams if known.stream not in whole]
-        for known, step, answers in self._asked([*self._waiting.values(), *some]):
+        for known, step, answers in self._asked([*(known.once() for known in self._waiting.values()), *some]):
             rows = _stream_rows(fetch_arrived(answers), step, known)
             streams[rows.stream.stream] = rows.and_(streams.get(rows.stream.stream))
         return {name: rows.shown(timezone) for name, rows in streams.items()}
@@ -164,20 +166,22 @@ class _Search:
     def _asked(self, known: Iterable[_Known]) -> list[tuple[_Known, StepBack, Answers]]:
         """The answers to the steps back from all that is known, of one network."""
         steps = [(one, step_back(one.part, one.stage, one.values)) for one in known]
-        answers = self._answers([with_inner_tests(step.query, self._finder) for _, step in steps])
+        answers = self._kept.answers_of_few([step.query for _, step in steps])
+        if answers is None:
+            answers = self._answering.answers([with_inner_tests(step.query, self._finder) for _, step in steps])
         return [(*asked, answer) for asked, answer in zip(steps, answers, strict=True)]
 
     def _partners(self, rows: Block, columns: Sequence[Expression]) -> PredSet:
         """What is known of columns that have the values of some rows."""
         if rows not in self._values:
-            (found,) = fetch_results(self._answers([rows]))
+            (found,) = fetch_results(self._answering.answers([rows]))
             self._values[rows] = [_looked_up(column.combine_chunks()) for column in found.columns]
         return having_values(columns, self._values[rows])
 
     def _in_partitions(self, known: Sequence[_Known]) -> list[_Known]:
         """What is known, of the partitions alone that it may belong to, where functions with OVER are computed."""
         asked = [(one, possible_partitions(one.part, one.stage, one.values)) for one in known]
-        found = iter(fetch_results(self._answers([query for _, query in asked if query is not None])))
+        found = iter(fetch_results(self._answering.answers([query for _, query in asked if query is not None])))
         narrow = []
         for one, query in asked:
             if query is not None and isinstance(one.part, Block) and (rows := next(found)).num_rows:
@@ -209,11 +213,12 @@ class _Search:
                     self._add(replace(one, is_sure=is_sure))
             case Block() as block if known.is_sure and (pick := picked(block, known.stage, len(known.columns))):
                 stage, places = pick
-                self._add(_Known(block, stage, known.rows, _different([known.columns[place] for place in places])))
+                self._add(_Known(block, stage, known.rows, [known.columns[place] for place in places]))
             case Block() as block if (named := renamed(block, known.stage, len(known.columns))) is not None:
                 self._add(replace(known, part=block.inputs[0], columns=[known.columns[place] for place in named]))
-            case Block() as block if (source := whole_input(block, known.stage, len(known.columns))) is not None:
-                self._add(_Known(source, Stage.ROWS, 1, []))
+            case Block() as block if sources := whole_inputs(block, known.stage, len(known.columns)):
+                for source in sources:
+                    self._add(_Known(source, Stage.ROWS, 1, []))
             case part:
                 name = part.stream if isinstance(part, StreamInput) else id(part)
                 whole, key = (name, known.stage), (name, known.stage, *(column.type for column in known.columns))
@@ -223,7 +228,7 @@ class _Search:
                     self._waiting = {other: one for other, one in self._waiting.items() if other[:2] != whole}
                 columns = known.columns
                 if (before := self._waiting.get(key)) is not None:
-                    columns = _different([*map(pa.concat_arrays, zip(before.columns, columns, strict=True))])
+                    columns = [*map(pa.concat_arrays, zip(before.columns, columns, strict=True))]
                 self._waiting[key] = replace(known, rows=len(columns[0]) if columns else 1, columns=columns)
 
     def _due(self) -> list[_Known]:
@@ -238,19 +243,19 @@ class _Search:
         }
         for key in due:
             del self._waiting[key]
-        parts = self._in_partitions([*due.values()])
+        parts = self._in_partitions([known.once() for known in due.values()])
         self._of_streams += [known for known in parts if known.stream]
         return [known for known in parts if not known.stream]
 
     def _go_on(self, step: StepBack, rows: int, columns: list[pa.Array]) -> None:
         for part, stage, width in step.parts:
             own, columns = columns[:width], columns[width:]
-            self._add(_Known(part, stage, rows, _different(own)))
+            self._add(_Known(part, stage, rows, own))
 
 
 @dataclass(frozen=True)
 class _Known:
-    """What is known of rows of a part of a query at a stage, each once; without columns all its rows are meant.
+    """What is known of rows of a part of a query at a stage; without columns all its rows are meant.
 
     ``is_sure`` is false where some may be rows of another branch of a set operator, and not of this part.
     """
@@ -265,6 +270,11 @@ class _Known:
     def values(self) -> list[list[Any] | None]:
         """For each column its different values, as ``_looked_up``."""
         return [*map(_looked_up, self.columns)]
+
+    def once(self) -> _Known:
+        """The same with each row once."""
+        columns = _different(self.columns)
+        return replace(self, rows=len(columns[0]) if columns else self.rows, columns=columns)
 
     @property
     def stream(self) -> StreamInput | None:
@@ -356,8 +366,8 @@ def _stream_rows(changes: pa.Table, step: StepBack, known: _Known) -> _StreamRow
 
 def _different(columns: Sequence[pa.Array]) -> list[pa.Array]:
     """Each row once."""
-    if not columns or any(pc.count_distinct(column, "all").as_py() == len(column) for column in columns):
-        return list(columns)
+    if not columns:
+        return []
     order, starts = group_rows(columns, len(columns[0]))
     at = pa.array(np.sort(order[starts]))
     return [column.take(at) for column in columns]

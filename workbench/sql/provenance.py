@@ -45,6 +45,7 @@ from workbench.sql.logical import (
 )
 from workbench.sql.narrowing import is_empty, with_inner_tests
 from workbench.sql.predicates.cnf import TRUE, Literal, Operator, PredSet, conjunction, or_pred, pred_set
+from workbench.sql.windows.stream_time import ROW
 
 DECIDING = frozenset({"min", "max"})
 """Statistics that some rows of a group decide, those that have the value."""
@@ -191,16 +192,22 @@ def only_stream(block: Block, stage: Stage) -> StreamInput | None:
     return first if is_last and isinstance(first, StreamInput) else None
 
 
-def whole_input(block: Block, stage: Stage, width: int) -> StreamInput | Block | None:
-    """The only input of a block, where known rows come from all of its rows; arguments as of ``picked``, the first."""
+def whole_inputs(block: Block, stage: Stage, width: int) -> tuple[Input, ...]:
+    """Of what known rows of a block come from all rows, if they do: its only input, or the branches of its union.
+
+    The arguments are those of ``picked``.
+    """
     (first, *others) = block.inputs or (None,)
     tests = [block.where, block.window, *([block.qualify] if stage is Stage.ROWS else [])]
     if block.grouping is not None and stage is not Stage.GROUPS:
         if _deciding(block.grouping):
-            return None
+            return ()
         tests += [block.having, block.having_window]
-    is_whole = not others and all(test == TRUE for test in tests) and not _level(block, stage, width).compared
-    return first if is_whole and isinstance(first, StreamInput | Block) else None
+    if others or any(test != TRUE for test in tests) or _level(block, stage, width).compared:
+        return ()
+    if isinstance(first, SetQuery):
+        return first.branches if first.operator == "union" and first.all and not first.rules else ()
+    return (first,) if isinstance(first, StreamInput | Block) else ()
 
 
 def step_back(part: Input, stage: Stage, values: Sequence[Sequence[Value] | None]) -> StepBack:
@@ -214,8 +221,7 @@ def step_back(part: Input, stage: Stage, values: Sequence[Sequence[Value] | None
             column all rows of a stream are meant.
     """
     if isinstance(part, StreamInput):
-        own = _columns_of(part, 0)
-        level = _Level.of(own[: len(values)])
+        own, level = _columns_of(part, 0), _Level.of(_row_of(part, 0)[: len(values)])
         query = Block((part,), level.among(values), _named(own))
         return _step(query, ((part, Stage.ROWS, len(own)),), level)
     if isinstance(part, Ordered):
@@ -236,7 +242,8 @@ def step_back(part: Input, stage: Stage, values: Sequence[Sequence[Value] | None
     if part.grouping is not None:
         arguments = [statistic.arguments[0] for statistic in _deciding(part.grouping)]
         level = replace(level, compared=[*part.grouping.groups, *arguments])
-    inputs = [(item, _columns_of(item, source)) for source, item in enumerate(part.inputs)]
+    row_of = _columns_of if only_stream(part, stage) else _row_of
+    inputs = [(item, row_of(item, source)) for source, item in enumerate(part.inputs)]
     shown = [column for _, own in inputs for column in own]
     query = Block(part.inputs, conjunction(part.where, level.among(values)), _named(shown), window=part.window)
     return _step(query, tuple((item, Stage.ROWS, len(own)) for item, own in inputs), level)
@@ -326,7 +333,7 @@ def _level(block: Block, stage: Stage, width: int) -> _Level:
             if (function := _deciding_in_partition(block)) is None:
                 return _partitions(block)
             value = Column(function.name, function.call.type, Origin.ANALYTIC)
-            return _Level.of(_row_of(block), (*function.call.over.partition, value, _FILLED))
+            return _Level.of(_rows_seen(block), (*function.call.over.partition, value, _FILLED))
         case Stage.GROUPS:
             assert block.grouping is not None
             groups, deciding = block.grouping.groups, _deciding(block.grouping)
@@ -352,11 +359,11 @@ def _deciding_in_partition(block: Block) -> Analyzed | None:
     return analyzed if is_any and not others else None
 
 
-def _row_of(block: Block) -> list[Expression]:
-    """What a block's functions with OVER see of a row: all of its inputs, or the groups."""
+def _rows_seen(block: Block) -> list[Expression]:
+    """What tells the rows apart that a block's functions with OVER see: those of its inputs, or the groups."""
     if block.grouping is not None:
         return [Column(column_name(group), group.type) for group in block.grouping.groups]
-    return [column for source, item in enumerate(block.inputs) for column in _columns_of(item, source)]
+    return [column for source, item in enumerate(block.inputs) for column in _row_of(item, source)]
 
 
 def _of_arguments(block: Block, level: _Level, stage: Stage) -> _Level:
@@ -398,6 +405,13 @@ def searched_branches(query: SetQuery) -> tuple[LogicalQuery, ...]:
 
 def _named(shown: Sequence[Expression]) -> tuple[Output, ...]:
     return tuple(Output(f"c{place}", expression) for place, expression in enumerate(shown))
+
+
+def _row_of(item: Input, source: int) -> list[Expression]:
+    """What tells the rows of an input apart: of a stream that takes none back their numbers, else all columns."""
+    if isinstance(item, StreamInput) and item.append_only:
+        return [replace(ROW, source=source)]
+    return _columns_of(item, source)
 
 
 def _columns_of(item: Input, source: int) -> list[Expression]:
