@@ -8,7 +8,7 @@ in a join, a set operator that takes rows away, LIMIT.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.network.network import Network, ancestors
@@ -50,6 +50,8 @@ _TAKING = frozenset({"except", "antijoin"})
 _KEEPING = frozenset({"intersect", "semijoin"})
 
 _OF_ROWS = ("where", "window")
+_INPUT = "input"
+"""The kind of a condition's key that says that rows need a partner in an input of a join."""
 _MERGING = frozenset({SetOperator.UNION, SetOperator.UNION_ALL})
 _QUALIFIER = re.compile(r"\b[A-Za-z_]\w*\.")
 
@@ -106,6 +108,16 @@ def conditions_of(query: LogicalQuery, views: ViewNames = UNNAMED) -> tuple[Cond
         is_taking = isinstance(part, SetQuery) and part.operator in _TAKING
         waiting += part.children()[:1] if is_taking else part.children()
     return tuple(found.values())
+
+
+def partners_kept(conditions: Sequence[Condition]) -> list[tuple[Condition, ...]]:
+    """As many conditions as can be left out together: where no input of a join needs a partner, none has values.
+
+    The first keeps all partners, each of the others those of one place in FROM.
+    """
+    places = dict.fromkeys(condition.key[2] for condition in conditions if condition.key[0] == _INPUT)
+    others = tuple(condition for condition in conditions if condition.key[0] != _INPUT)
+    return [others, *(tuple(c for c in conditions if c in others or c.key[2] != place) for place in places)]
 
 
 def relaxed_query(query: LogicalQuery, conditions: Collection[Condition]) -> LogicalQuery:
@@ -178,7 +190,7 @@ def _of_block(block: Block, views: ViewNames) -> Iterator[Condition]:
             tested = [p for p in block.where if {source} < predicate_sources(p)]
             on = f" ON {' AND '.join(or_pred_sql(p, called) for p in tested)}" if tested else ""
             tests = tuple(or_pred_sql(p, names) for p in tested)
-            yield Condition("a row of", called.called(source) + on, ("input", id(block), source), tests)
+            yield Condition("a row of", called.called(source) + on, (_INPUT, id(block), source), tests)
 
 
 def _key(block: Block, clause: str, predicate: ORPred) -> _Key:
@@ -222,7 +234,7 @@ def _relaxed(part: Input, changed: Input, left_out: frozenset[_Key]) -> Input:
                 kept = pred_set(p for p in getattr(part, clause) if _key(part, clause, p) not in left_out)
                 relaxed = replace(relaxed, **{clause: kept})  # type: ignore[arg-type]  # all of these are PredSets
             for source in range(len(part.inputs)):
-                if ("input", id(part), source) in left_out:
+                if (_INPUT, id(part), source) in left_out:
                     relaxed = _without_input(relaxed, source)
             return relaxed
     return changed

@@ -15,7 +15,14 @@ import pyarrow as pa
 from workbench.arrow.frames import frame_of
 from workbench.engine.fetching import fetch_count, fetch_first, to_shown_table
 from workbench.engine.spark.failures import translate_errors
-from workbench.explain.relaxation import Condition, conditions_of, node_testing, relaxed_query, rows_that_satisfy
+from workbench.explain.relaxation import (
+    Condition,
+    conditions_of,
+    node_testing,
+    partners_kept,
+    relaxed_query,
+    rows_that_satisfy,
+)
 from workbench.explain.text import counted
 from workbench.network.sql_text import or_pred_sql
 from workbench.session.answer_reader import AnswerReader
@@ -145,17 +152,15 @@ class _Search:
         enough = [one for one, found in zip(single, self.counts(single), strict=True) if found]
         if enough:
             return enough
-        needed = [*self._own, *self._expected]
-        if self.counts([self._own])[0]:
-            needed = [*self._own]
-        elif not self.counts([needed])[0]:
-            return []
+        together = partners_kept(self._own)
+        widest = [*together, *((*own, *self._expected) for own in together)]
+        needed = next((own for own, found in zip(widest, self.counts(widest), strict=True) if found), ())
         # What the analyst expects is kept if it can be, then what is applied first.
-        for condition in reversed(needed[:]):
+        for condition in reversed(needed):
             rest = tuple(other for other in needed if other is not condition)
             if self.counts([rest])[0]:
-                needed = [*rest]
-        return [tuple(needed)]
+                needed = rest
+        return [needed] if needed else []
 
     def cause(self, conditions: tuple[Condition, ...]) -> Cause:
         """What would be there without some conditions, and the stored rows behind it."""

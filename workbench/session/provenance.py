@@ -161,7 +161,7 @@ class _Search:
         for known, step, answers in self._asked([*(known.once() for known in self._waiting.values()), *some]):
             rows = _stream_rows(fetch_arrived(answers), step, known)
             streams[rows.stream.stream] = rows.and_(streams.get(rows.stream.stream))
-        return {name: rows.shown(timezone) for name, rows in streams.items()}
+        return {name: rows.shown(timezone) for name, rows in streams.items() if len(rows.batches)}
 
     def _asked(self, known: Iterable[_Known]) -> list[tuple[_Known, StepBack, Answers]]:
         """The answers to the steps back from all that is known, of one network."""

@@ -50,7 +50,7 @@ def test_what_no_stored_row_has_is_no_condition_of_the_query(context, capsys):
     told = said(context, capsys, "why-not", "per_depot depot = 'P99'")
     assert "no stored row gives depot = 'P99': 2 rows with other values" in told and "expected" not in told
     told = said(context, capsys, "why-not", "slow parcel = 'P2' AND took > 90")
-    assert "no stored row gives parcel = 'P2' and took > 90: 1 row with other values" in told
+    assert "without WHERE Scans_1.at + 3 < Scans_2.at: 1 row with other values than took > 90" in told
     told = said(context, capsys, "why-not", "per_depot depot = 'Graz' AND n = 9")
     assert "no stored row gives" in told
 
@@ -59,6 +59,32 @@ def test_a_stream_that_is_joined_with_itself_has_numbers(context, capsys):
     told = said(context, capsys, "why-not", "slow parcel = 'P2'")
     assert "without WHERE Scans_1.at + 3 < Scans_2.at: 1 row\n" in told
     assert "without a row of Scans_2 ON" in told and "Scans." not in told
+
+
+def test_two_conditions_that_each_keep_a_joined_row_out_are_named(context, capsys):
+    session = context.session
+    session.add_table("Depots", pd.DataFrame({"depot": ["Ulm", "Graz"], "area": [1.0, 5.0]}))
+    session.register(
+        "SELECT s.parcel, d.area FROM Scans s JOIN Depots d ON s.depot = d.depot AND d.area > 2 WHERE s.kg < 2",
+        name="near",
+    )
+    told = said(context, capsys, "why-not", "near parcel = 'P3'")
+    assert "no stored row" not in told
+    assert "without WHERE Depots.area > 2 and WHERE Scans.kg < 2: 1 row\n" in told
+    session.register(
+        "SELECT s.parcel FROM Scans s JOIN Depots d ON s.parcel = d.depot WHERE s.kg < 2 AND d.area > 2", name="none"
+    )
+    told = said(context, capsys, "why-not", "none parcel = 'P3'")
+    assert "no stored row" not in told and "a row of Depots" in told and "kg < 2" in told
+
+
+def test_a_stream_without_rows_behind_an_answer_is_not_shown(context, capsys):
+    context.session.add_table("Depots", pd.DataFrame({"depot": ["Ulm", "Graz"], "area": [1.0, 5.0]}))
+    context.session.register(
+        "SELECT parcel FROM Scans WHERE kg > 5 UNION SELECT depot FROM Depots WHERE area > 3", name="either"
+    )
+    told = said(context, capsys, "why-not", "either parcel = 'P1'")
+    assert "0 rows of" not in told and "Empty DataFrame" not in told
 
 
 def test_titles_say_how_many_rows_once(context, capsys):
