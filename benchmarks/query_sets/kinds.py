@@ -271,6 +271,8 @@ def _expressions() -> Iterator[KindOfQuery]:
         "arithmetic": "i * 2 + g",
         "DOUBLE": "x * 2",
         "decimals": "m * m",
+        "quotients of decimals": "m / w",
+        "decimals by a number": "m / 60",
         "texts": "UPPER(s)",
         "concatenation": "s || '!'",
         "dates": "d + INTERVAL 1 DAY",

@@ -64,6 +64,23 @@ def numeric_quotient_sql(expression: Call, arguments: Sequence[str]) -> str:
     return let("x", first, let("y", digits, let("z", behind, f"cast({chosen} as {expression.type})")))
 
 
+def quotient_digits(number: int, divisor: int) -> int:
+    """The digits behind the point that PostgreSQL keeps of a quotient at least; both have digits in fours behind it.
+
+    Example:
+        >>> quotient_digits(10, 4), quotient_digits(1, 4), quotient_digits(10**9, 3)
+        (16, 20, 8)
+    """
+    (groups, first), (of_divisor, first_of_divisor) = map(_groups_of, (number, divisor))
+    return _LEAST - _BASE * (groups - of_divisor - (first <= first_of_divisor))
+
+
+def _groups_of(number: int) -> tuple[int, int]:
+    """How many digits to the base 10000 a number has, and the first."""
+    groups = -(-len(str(number)) // _BASE)
+    return groups, int(number // 10 ** (_BASE * (groups - 1)))
+
+
 def _unscaled(sql: str, type_: DataType, scale: int) -> str:
     """The digits of a number without its sign, as a whole number with a given number of them behind the point."""
     precision, own = _decimal(type_)

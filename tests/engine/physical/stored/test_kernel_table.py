@@ -177,12 +177,21 @@ CONSTANTS: dict[str, list[tuple[Any, DataType]]] = {
 
 PLACES = [COLUMNS[INTEGER][0], *(Constant(n, INTEGER) for n in (-2, -1, 0, 1, 2, 9, 2**40))]
 COUNT = call("pmod", COLUMNS[INTEGER][0], Constant(10**9, INTEGER))
-TOTAL, SQUARES = COLUMNS[MONEY][0], COLUMNS[WIDE][0]
+TOTAL, SQUARES, WHOLE = COLUMNS[MONEY][0], COLUMNS[WIDE][0], COLUMNS[INTEGER][0]
+DIVISORS = (Constant(3, INTEGER), Constant(-60, INTEGER), Constant(Decimal("0.07"), decimal(2, 2)), COUNT)
 DATA = call("field", COLUMNS[POINT][0], Constant(3, INTEGER))
 OF_BYTES = ("hex_of_bytes", "length_of_bytes", "md5_of_bytes", "sha1_of_bytes", "base64_of_bytes", "crc32_of_bytes")
 NAMED = call("struct", *(COLUMNS[type_][0] for type_ in (TEXTS, INTEGER, MONEY, DATE, STRING, BOOLEAN)))
 SOME_JSON = Constant('{"a": [1, {"b": 2.50}], "": null}', JSON)
 OTHERS: dict[str, list[tuple[Expression, ...]]] = {
+    **{
+        name: [
+            *((left, right) for left, right in itertools.permutations((WHOLE, TOTAL, SQUARES), 2)),
+            *((number, by) for number in (TOTAL, SQUARES, WHOLE) for by in DIVISORS),
+            *((by, number) for number in (TOTAL, SQUARES, WHOLE) for by in DIVISORS),
+        ]
+        for name in ("/", "numeric_quotient")
+    },
     "average": [(COLUMNS[type_][1], COUNT) for type_ in (MONEY, DOUBLE, INTEGER)],
     **{name: [(COUNT, TOTAL, SQUARES)] for name in KERNELS if name.startswith(("variance", "stddev"))},
     "substr": [

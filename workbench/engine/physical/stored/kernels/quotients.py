@@ -21,13 +21,17 @@ from workbench.engine.physical.stored.decimals import fitting, from_64_bits, fro
 from workbench.engine.physical.stored.kernels.kernel import Kernel
 from workbench.engine.physical.stored.unscaled import fits_64_bits, large_integers
 from workbench.sql.algebra.expressions import Call
-from workbench.sql.algebra.types import DOUBLE, DataType, Kind, as_decimal
+from workbench.sql.algebra.types import DOUBLE, MAX_PRECISION, DataType, Kind, as_decimal
+from workbench.sql.functions.numbers import NUMERIC_QUOTIENT
+from workbench.sql.functions.numeric_quotients import quotient_digits
 
 _EXACT_INTEGER, _EXACT_POWER = 2**53, 22
 """Up to these DOUBLE has every whole number, and every power of ten: a quotient of both is rounded once."""
 _BEYOND = 2**63
 _LARGEST_NUMERIC = 1e18
 """What DOUBLEs that are rounded as NUMERIC are less than (``functions/numeric_casts``)."""
+_DIGITS_OF_QUOTIENT = 32
+"""Digits before the point of a quotient of whole numbers in Spark."""
 _WIDE = 76
 """Digits of Arrow's largest decimals, one of which a sum or product has more than its operands."""
 
@@ -87,7 +91,7 @@ def _average(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
 
 
 def _decimal_quotient(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-    """A decimal divided by another, rounded once, half away from zero; NULL by zero, and where it has no room."""
+    """A decimal divided by another, half away from zero; NULL by zero, and where it has no room."""
     left, right = (argument.scale for argument in _decimals(call))
     return _rounded_quotients(*arguments, call.type.scale - left + right, call.type)
 
@@ -111,7 +115,9 @@ def _rounded_quotients(numbers: pa.Array, divisors: pa.Array, shift: int, type_:
             return from_64_bits(pa.array(np.where((number < 0) != (divisor < 0), -away, away), mask=missing), type_)
     known = np.asarray(numbers.is_valid()) & np.asarray(divisors.is_valid())
     pairs = zip(large_integers(numbers).tolist(), large_integers(divisors).tolist(), known.tolist(), strict=True)
-    found = (_rounded(a * up, b * down) if valid and b else None for a, b, valid in pairs)
+    # Spark divides to 38 digits behind the point, and rounds these again.
+    more = 10 ** (MAX_PRECISION - type_.scale)
+    found = (_rounded(_rounded(a * up * more, b * down), more) if valid and b else None for a, b, valid in pairs)
     return from_integers((a if a is not None and abs(a) < room else None for a in found), type_)
 
 
@@ -120,6 +126,43 @@ def _is_average(call: Call) -> bool:
     if call.type == DOUBLE:
         return total.numeric and count.numeric
     return (total.kind, count.kind) == (Kind.DECIMAL, Kind.INTEGER) and call.type.scale >= total.scale
+
+
+def _numeric_quotient(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """A quotient with the digits of PostgreSQL, as ``functions/numeric_quotients`` finds them; NULL beyond its room."""
+    types, kept = _decimals(call), call.type.scale
+    scale = max(type_.scale for type_ in types)
+    most = [10 ** (MAX_PRECISION - _digits_of_product(type_, scale)) for type_ in types]
+
+    def divided(above: int, below: int) -> int | None:
+        a, b = (abs(n) * 10 ** (scale - type_.scale) for n, type_ in zip((above, below), types, strict=True))
+        if not b or a >= most[0] or b >= most[1]:
+            return None
+        if not a:
+            return 0
+        digits = quotient_digits(a * 10 ** (-scale % 4), b * 10 ** (-scale % 4))
+        if not scale <= digits <= kept:
+            return None
+        whole, rest = divmod(a, b)
+        part = rest * 10**digits
+        if part >= 10**MAX_PRECISION or max(whole, part // b) >= 10**_DIGITS_OF_QUOTIENT:
+            return None
+        away = whole * 10**kept + _rounded(part, b) * 10 ** (kept - digits)
+        return None if away >= 10**call.type.precision else -away if (above < 0) != (below < 0) else away
+
+    missing = np.asarray(arguments[0].is_null()) | np.asarray(arguments[1].is_null())
+    pairs = zip(*(large_integers(each).tolist() for each in arguments), missing.tolist(), strict=True)
+    return from_integers((None if lost else divided(above, below) for above, below, lost in pairs), call.type)
+
+
+def _digits_of_product(type_: DataType, scale: int) -> int:
+    """How many digits behind the point Spark keeps of a number times ten to the power of a scale."""
+    precision = type_.precision + scale + 2
+    return (
+        max(MAX_PRECISION - (precision - type_.scale), min(type_.scale, 6))
+        if precision > MAX_PRECISION
+        else type_.scale
+    )
 
 
 def _rounded_numeric(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
@@ -187,6 +230,7 @@ QUOTIENT_KERNELS = {
     "/": Kernel(lambda call, arguments: _divided(arguments[0], arguments[1]), _of_doubles),
     "/_ieee": Kernel(lambda call, arguments: _divided(arguments[0], arguments[1], ieee=True), _of_doubles),
     "average": Kernel(_average, _is_average),
+    NUMERIC_QUOTIENT: Kernel(_numeric_quotient, _of_decimals),
     "rounded_numeric": Kernel(_rounded_numeric, lambda call: True),
 }
 """By the name of the function."""
