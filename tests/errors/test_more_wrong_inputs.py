@@ -193,6 +193,19 @@ def test_an_address_that_names_nothing() -> None:
         assert "references nothing that is named" in error_of(session.add_stream, "X", [{"a": 1}], **given)
 
 
+def test_a_folder_that_is_called_as_a_file_is_no_target(tmp_path: Path) -> None:
+    """It would be a folder of Parquet with the name of something else."""
+    with Session(InProcess()) as session:
+        session.add_stream("T", pd.DataFrame({"a": [1]}), history=1)
+        session.register("SELECT a FROM T", name="q")
+        said = error_of(session.add_sink, "q", str(tmp_path / "fees.csv"))
+        assert "a sink is a folder" in said and "query.save(" in said and not (tmp_path / "fees.csv").exists()
+        assert "a function of Python" in error_of(session.add_sink, "q", str(tmp_path / "fees.DB"))
+        (tmp_path / "old.csv").mkdir()
+        session.add_sink("q", str(tmp_path / "old.csv"))
+        session.add_sink("q", str(tmp_path / "v1.2"), name="other")
+
+
 def test_a_folder_below_a_file_is_no_target(tmp_path: Path) -> None:
     (tmp_path / "rows").write_text("x")
     with pytest.raises(MagicError, match="rows is a file"):

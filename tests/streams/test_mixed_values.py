@@ -14,6 +14,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from workbench.engine.spark.in_process import InProcess
+from workbench.errors import StreamError
 from workbench.notebook.commands.add import describe_rows
 from workbench.session.session import Session
 
@@ -105,3 +106,12 @@ def test_quarantined_rows_are_said_by_their_reasons(tmp_path: Path) -> None:
         )
         records = session.add_stream("C", [{"n": 1, "code": 1}, {"n": 2, "code": "E7"}], history=2)
         assert "declared" not in describe_rows(records).replace("declares", "")
+
+
+def test_points_between_thousands_are_said(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("turbine;kW\nWT01;3.050\nWT02;2.000\n")
+    with Session(InProcess()) as session:
+        with pytest.raises(StreamError, match=r"'3\.050' is no integer(.|\n)*--decimal , says"):
+            session.add_table("A", tmp_path / "a.csv", {"kW": "integer"})
+        table = session.add_table("A", tmp_path / "a.csv", {"kW": "integer"}, decimal=",")
+        assert table.log.read(0, 9)["kw"].to_pylist() == [3050, 2000]

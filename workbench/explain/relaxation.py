@@ -194,11 +194,11 @@ def _of_block(block: Block, views: ViewNames) -> Iterator[Condition]:
 
 
 def _key(block: Block, clause: str, predicate: ORPred) -> _Key:
-    """A condition of an analyst's text may stand in several blocks over the same inputs: it is one."""
+    """A condition of an analyst's text may stand in several blocks over the same inputs, or equal ones: it is one."""
     if clause not in _OF_ROWS:
         return (clause, id(block), predicate.identity)
     read = sorted(predicate_sources(predicate))
-    return (clause, predicate.identity, *(id(block.inputs[source]) for source in read))
+    return (clause, predicate.identity, *(block.inputs[source] for source in read))
 
 
 def _connected(block: Block, where: PredSet, first: int, left_out: ORPred | None, gone: int = -1) -> frozenset[int]:

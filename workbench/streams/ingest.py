@@ -333,6 +333,8 @@ def _some_fit(
         column = misfit if stored_name(misfit) in types else display_name(next(iter(types), "fee"))
         hint = f"say what the columns are: {_declare(column, 'string')}" + "; left out, its type is guessed" * is_unfit
         hint = "--sep says what separates values" if "fields instead" in message else hint
+        if re.search(r": '[+-]?\d{1,3}(\.\d{3})+' is no integer", first.reason):
+            hint = "--decimal , says that its point stands between thousands, and a comma before a fraction"
         encoding = "--encoding cp1252, or what it is, says how its texts are written"
         hint = encoding if "not UTF-8" in message else hint
         raise StreamError(message, hint="its texts are in UTF-16: leave --encoding out" if "\0" in first.text else hint)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import pandas as pd
 import pyarrow as pa
@@ -47,6 +47,9 @@ class CallableTarget(Target):
 
 _ADDRESS = re.compile(r"(\w{2,}):/|(.*?)://|(mailto|sqlite|duckdb):")
 """An address, also one with a slash too few, or of a kind within another."""
+_BY_FUNCTION = "a function of Python, as a target, writes what it wants"
+_FILES = dict.fromkeys((".csv", ".tsv", ".txt", ".json", ".jsonl", ".xlsx", ".db", ".sqlite", ".duckdb"), _BY_FUNCTION)
+"""Endings of files that are not Parquet, and how the changes come there."""
 _STORES = re.compile(r"(s3a?|gs|az|adl|abfss?|file)://?")
 """Addresses of object stores, and of a folder that machines share."""
 _SECRET = re.compile(r"[?#]|:/+[^@]*:[^@]*@")
@@ -100,12 +103,28 @@ def _target_of(given: object) -> Target:
         case str() | Path() if not is_address(given) and is_delta_table(given):
             return DeltaTarget(str(given))
         case str() | Path():
-            return FolderTarget(_place(str(given)))
+            return FolderTarget(_folder(_place(str(given))))
         case _ if callable(given):
             return CallableTarget(given)
     raise SessionError(
         f"{with_article(type(given).__name__)} is no sink", hint="give a callable, a folder, or an address (http://…)"
     )
+
+
+def _folder(place: str) -> str:
+    """A folder, which is not called as a file of another kind than it gets.
+
+    Raises:
+        SessionError: it is, and is not there.
+    """
+    ending = PurePath(place).suffix.lower()
+    if ending in _FILES and not Path(place).is_dir():
+        whole = f"query.save({place!r}) writes the whole answer once" if ending == ".csv" else _FILES[ending]
+        raise SessionError(
+            f"{place} is called as a file, and a sink is a folder, which gets a Parquet file with each batch",
+            hint=f"a folder is as {place.removesuffix(PurePath(place).suffix)}; {whole}",
+        )
+    return place
 
 
 def _place(given: str) -> str:
