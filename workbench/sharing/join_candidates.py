@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from workbench.network.nodes import Join
+from workbench.network.nodes import SIDES, Aggregate, Join, Read
 from workbench.network.sql_text import or_pred_sql
 from workbench.optimizer.cardinality import is_key
 from workbench.sharing.decisions import NEAR_MISS, Candidate, Rule
@@ -24,6 +24,9 @@ from workbench.sql.predicates.implication import common_predicate, difference, i
 
 _GROWTH = 4.0
 """A common cover may look at this factor times the pairs that the joins it replaces look at together."""
+
+_ROWS_OF_A_GROUP = 8.0
+"""Up to how many rows that a group is joined with all may come and go whenever its values change."""
 
 _FEW_PAIRS = 2e6
 """Pairs that cost little: of 300,000 rows of history and a batch of 4,000 it is less than 60,000 a batch."""
@@ -151,14 +154,15 @@ def _matches(draft: Draft, pair: RootPair) -> Iterator[Match]:
         return
     if draft.options.reroute:
         for id_ in draft.catalog.joins_subsumed(*pair.roots, pair.required):
-            yield _weakens(draft.node(Join, id_), pair, pair.required, Rule.WEAKER)
+            if _keeps_bands(draft, pair, join := draft.node(Join, id_), pair.required):
+                yield _weakens(join, pair, pair.required, Rule.WEAKER)
     if draft.options.restructure:
         for id_ in draft.catalog.joins_between(*pair.roots):
             join = draft.node(Join, id_)
             if not keeps_keys(join.predicates, pair.required):
                 continue
             common = common_predicate([join.predicates, pair.required])
-            if _worth_it(draft, pair, join, common):
+            if _keeps_bands(draft, pair, join, common) and _worth_it(draft, pair, join, common):
                 yield _weakens(join, pair, common, Rule.COVER)
 
 
@@ -169,6 +173,33 @@ def _weakens(join: Join, pair: RootPair, predicates: PredSet, rule: Rule) -> Wea
 def _keys(predicates: PredSet) -> frozenset[ORPred]:
     """The equalities between the two sides, by which rows find each other."""
     return frozenset(p for p in predicates if is_key(p))
+
+
+def _keeps_bands(draft: Draft, pair: RootPair, join: Join, tested: PredSet) -> bool:
+    """Whether what is tested has each comparison with a value of groups, where a group is joined with many rows.
+
+    With it a batch that changes the value brings the rows between the old one and the new one, and without it all rows
+    of the group. Without statistics groups are taken to have few.
+    """
+    changing = [
+        p
+        for p in (*join.predicates, *pair.required)
+        if not is_key(p) and _compares_value_of_groups(draft, pair, p) and not implies_or_pred(tested, p)
+    ]
+    return not changing or not all(map(draft.estimates.known, pair.roots)) or _few_rows_of_a_group(draft, pair, tested)
+
+
+def _compares_value_of_groups(draft: Draft, pair: RootPair, predicate: ORPred) -> bool:
+    read = predicate_columns(predicate)
+    groups = {side: draft.nodes[pair.roots[side]] for side in SIDES}
+    computed = [c for c in read if isinstance(node := groups[c.source], Aggregate) and node.carried(c.name) is None]
+    return bool(computed) and len({column.source for column in read}) > 1
+
+
+def _few_rows_of_a_group(draft: Draft, pair: RootPair, tested: PredSet) -> bool:
+    groups = [root for root in pair.roots if isinstance(draft.nodes[root], Aggregate)]
+    number = min(draft.estimates.rows(Read(root)) for root in groups)
+    return draft.estimates.examined(pair.roots, tested) <= _ROWS_OF_A_GROUP * number
 
 
 def _worth_it(draft: Draft, pair: RootPair, join: Join, common: PredSet) -> bool:

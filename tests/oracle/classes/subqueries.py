@@ -95,6 +95,17 @@ SUBQUERIES = {
         "SELECT t.id, v.id AS other FROM t JOIN u v ON v.k = t.k WHERE NOT (t.amount <= (SELECT AVG(amount) FROM u"
         " WHERE u.g = t.g) AND v.amount >= (SELECT AVG(amount) FROM u WHERE u.g = v.g) AND v.flag)"
     ),
+    "one_of_three": Case(
+        "SELECT g, k, amount FROM t WHERE amount > 1.5 * (SELECT AVG(amount) FROM u WHERE u.g = t.g)"
+        " OR id > (SELECT AVG(id) FROM u WHERE u.g = t.g) + 3 * (SELECT MIN(k) FROM u WHERE u.k = t.k)"
+        " OR k IS NULL OR amount < (SELECT MIN(amount) FROM u WHERE u.k = t.k)"
+    ),
+    "one_of_two_beside_joins": Case(
+        "SELECT t.id, v.s, (SELECT MAX(id) FROM u WHERE u.g = t.g) AS most FROM t JOIN t v ON v.k = t.k AND v.id < t.id"
+        " WHERE (t.id > (SELECT AVG(id) FROM u WHERE u.g = t.g)"
+        " OR v.amount < (SELECT MIN(amount) FROM u WHERE u.k = v.k)) AND (v.flag"
+        " OR t.amount > (SELECT MAX(amount) FROM u WHERE u.k = t.k) OR EXISTS (SELECT 1 FROM u WHERE u.id = v.id))"
+    ),
     "correlated_in_case": Case(
         "SELECT g, COUNT(*) AS n FROM t WHERE CASE WHEN flag THEN amount > (SELECT AVG(amount) FROM u WHERE u.g = t.g)"
         " WHEN k IN (SELECT k FROM u WHERE u.id > t.id) THEN k > 4"

@@ -56,6 +56,31 @@ def test_whether_there_is_a_partner_is_left_to_the_outer_join() -> None:
     assert operators(f"SELECT t.b FROM T t WHERE t.b < 9 OR {exists}") == {"union", "antijoin"}
 
 
+OF_ANOTHER = "(SELECT MIN(v.b) FROM T v WHERE v.a < t.b)"
+
+
+@pytest.mark.parametrize(
+    ("condition", "partners"),
+    [
+        (f"t.m > 3 * {AVERAGE} OR t.m >= {LARGEST}", 2),
+        (f"t.m > 3 * {AVERAGE} OR t.m >= {LARGEST} OR t.b < {OF_ANOTHER}", 3),
+        (f"t.m > 3 * {AVERAGE} OR t.m >= {LARGEST} OR t.b < 9", 3),
+        (f"t.m > 3 * {AVERAGE} OR t.b < {LARGEST} - {OF_ANOTHER}", 2),
+        (f"NOT (t.m <= 3 * {AVERAGE} AND t.m < {LARGEST})", 2),
+    ],
+)
+def test_values_of_different_subqueries_are_partners_of_which_a_row_has_one(condition: str, partners: int) -> None:
+    query = bind(f"SELECT t.b FROM T t WHERE {condition}", "spark", SCHEMA).query
+    assert query is not None
+    first = next(sets(query))
+    assert (first.operator, len(first.branches)) == ("semijoin", 1 + partners)
+
+
+def test_what_may_hold_without_a_partner_is_left_to_outer_joins() -> None:
+    sql = f"SELECT t.b FROM T t WHERE {AVERAGE} IS NULL OR t.m > {LARGEST}"
+    assert operators(sql) == {"union", "antijoin"}
+
+
 def test_equal_subqueries_are_joined_once() -> None:
     query = bind(f"SELECT t.b FROM T t WHERE t.m BETWEEN {AVERAGE} AND 2 * {AVERAGE}", "spark", SCHEMA)
     assert isinstance(query.query, Block)

@@ -30,7 +30,7 @@ from workbench.sql.predicates.cnf import Operator, ORPred, PredSet, conjunction,
 from workbench.sql.predicates.normal_form import normal_form, predicates_expression
 from workbench.sql.predicates.null_safe import with_null_safe_keys
 
-_MOST_VALUES = 2
+MOST_SPLIT = 2
 """Subqueries that rows have values of, at most, where alternatives are split: each branch has the joins of most."""
 
 
@@ -46,7 +46,7 @@ def split(join: OuterJoin, where: PredSet) -> tuple[PredSet, PredSet, PredSet] |
         where there are no such ones. ``(b OR a) AND (b OR c)`` is ``b OR a AND c``, and ``(b OR a) AND (c OR a)`` is
         ``b AND c OR a``.
     """
-    if not join.single or len(join.kept) != 1 or _values(join) > _MOST_VALUES:
+    if not join.single or len(join.kept) != 1 or _values(join) > MOST_SPLIT:
         return None
     (side,) = join.kept
     kept, other = (rows.positions for rows in join.sides[:: 1 - 2 * side])

@@ -22,6 +22,7 @@ from workbench.sql.algebra.expressions import Column, Constant, Expression, colu
 from workbench.sql.algebra.types import BOOLEAN
 from workbench.sql.binder.joins.alternatives import branches, split
 from workbench.sql.binder.joins.null_rejection import rejects_nulls
+from workbench.sql.binder.joins.one_of_several import with_one_of_several
 from workbench.sql.binder.joins.trees import (
     COMPUTED,
     FromTree,
@@ -55,7 +56,7 @@ def resolved(trees: Iterable[FromTree], block: Block) -> Block:
         trees: what is joined.
         block: without inputs, over the positions of the trees; a column of the outer query is left as it is.
     """
-    trees, block = joined_with_groups_of([*trees], block, resolved)
+    trees, block = with_one_of_several(*joined_with_groups_of([*trees], block, resolved))
     return _Resolver(_read(block).union(*map(_read_by_tree, trees))).block(trees, block)
 
 
