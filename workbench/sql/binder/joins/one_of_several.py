@@ -41,8 +41,8 @@ def with_one_of_several(trees: Sequence[FromTree], block: Block) -> tuple[list[F
     found, joined = list(trees), 0
     for predicate in block.where:
         own = own_sources(predicate)
-        taken = [_Valued.of(tree) for tree in found if positions(tree) & own]
-        rows = _Valued(Rows(()), ()) if not taken else taken[0]
+        taken = [Valued.of(tree) for tree in found if positions(tree) & own]
+        rows = Valued(Rows(()), ()) if not taken else taken[0]
         for more in taken[1:]:
             rows = rows.and_(more)
         partners = rows.partners(predicate)
@@ -50,32 +50,32 @@ def with_one_of_several(trees: Sequence[FromTree], block: Block) -> tuple[list[F
             block = replace(block, where=pred_set(p for p in block.where if p != predicate))
             left = Rows((SemijoinTree(rows.rows, partners, anti=False),))
             found = [tree for tree in found if not positions(tree) & own]
-            found += _Valued(left, rows.values).joined(block)
+            found += Valued(left, rows.values).joined(block)
     return found, block
 
 
 @dataclass(frozen=True)
-class _Valued:
+class Valued:
     """Rows, and the outer joins by each of which they have values of one partner, the innermost first."""
 
     rows: Rows
     values: tuple[OuterJoin, ...]
 
     @staticmethod
-    def of(tree: FromTree) -> _Valued:
+    def of(tree: FromTree) -> Valued:
         """A tree as rows and the values that they have."""
         match tree:
-            case OuterJoin(sides=(left, _), kept=kept, single=True) if kept == {0}:
+            case OuterJoin(sides=(left, _), kept=kept, single=True) if kept <= {0}:
                 match left:
                     case Rows((inner,), where, window) if not where and not window:
-                        below = _Valued.of(inner)
+                        below = Valued.of(inner)
                         return replace(below, values=(*below.values, tree))
-                return _Valued(left, (tree,))
-        return _Valued(Rows((tree,)), ())
+                return Valued(left, (tree,))
+        return Valued(Rows((tree,)), ())
 
-    def and_(self, other: _Valued) -> _Valued:
+    def and_(self, other: Valued) -> Valued:
         """Both joined."""
-        return _Valued(self.rows.and_(other.rows), (*self.values, *other.values))
+        return Valued(self.rows.and_(other.rows), (*self.values, *other.values))
 
     def joined(self, block: Block) -> tuple[FromTree, ...]:
         """The trees, without values that neither a block nor another value reads."""
@@ -104,7 +104,8 @@ class _Valued:
                 return ()
             alternatives[tuple(read)].append(literal)
         compared = any(x.operator is not Operator.IS_NOT_NULL for some in alternatives.values() for x in some)
-        few = len(alternatives) < 3 and len(self.values) <= MOST_SPLIT and () in alternatives
+        are_split = len(self.values) <= MOST_SPLIT and all(value.kept for value in self.values)
+        few = len(alternatives) < 3 and are_split and () in alternatives
         if len(alternatives) < 2 or few or not compared:
             return ()
         found = [self._partner([of[place] for place in read], some) for read, some in alternatives.items()]

@@ -21,6 +21,7 @@ from itertools import chain
 from workbench.sql.algebra.expressions import Column, Constant, Expression, columns
 from workbench.sql.algebra.types import BOOLEAN
 from workbench.sql.binder.joins.alternatives import branches, split
+from workbench.sql.binder.joins.compared_values import with_comparisons_found
 from workbench.sql.binder.joins.null_rejection import rejects_nulls
 from workbench.sql.binder.joins.one_of_several import with_one_of_several
 from workbench.sql.binder.joins.trees import (
@@ -34,7 +35,7 @@ from workbench.sql.binder.joins.trees import (
     own_sources,
     positions,
 )
-from workbench.sql.binder.joins.whole_partitions import joined_with_groups_of
+from workbench.sql.binder.joins.whole_partitions import joined_with_groups_of, with_values_of_groups
 from workbench.sql.logical import Block, Input, Output, SetQuery
 from workbench.sql.predicates.cnf import (
     TRUE,
@@ -56,7 +57,8 @@ def resolved(trees: Iterable[FromTree], block: Block) -> Block:
         trees: what is joined.
         block: without inputs, over the positions of the trees; a column of the outer query is left as it is.
     """
-    trees, block = with_one_of_several(*joined_with_groups_of([*trees], block, resolved))
+    trees, block = with_values_of_groups(*joined_with_groups_of([*trees], block, resolved))
+    trees, block = with_one_of_several(*with_comparisons_found(trees, block))
     return _Resolver(_read(block).union(*map(_read_by_tree, trees))).block(trees, block)
 
 
@@ -155,8 +157,11 @@ def _read_by_tree(tree: FromTree) -> frozenset[Column]:
             computed = frozenset().union(*map(columns, tree.computed.values()))
         case SemijoinTree():
             some, computed = [tree.left, *chain.from_iterable(tree.others)], frozenset()
-    conditions = (predicate_columns(rows.where) | predicate_columns(rows.window) for rows in some)
-    return computed.union(*conditions, *(_read_by_tree(inner) for rows in some for inner in rows.trees))
+    conditions = frozenset().union(*(predicate_columns(rows.where) | predicate_columns(rows.window) for rows in some))
+    if isinstance(tree, OuterJoin) and tree.single:  # what it compares of a value is for itself alone
+        own = {inner.position for inner in tree.sides[1].trees if isinstance(inner, Leaf)}
+        conditions = frozenset(column for column in conditions if column.source not in own)
+    return computed.union(conditions, *(_read_by_tree(inner) for rows in some for inner in rows.trees))
 
 
 @dataclass

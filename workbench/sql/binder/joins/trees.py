@@ -17,6 +17,7 @@ from workbench.sql.predicates.cnf import (
     ORPred,
     PredSet,
     conjunction,
+    map_expressions,
     map_predicates,
     predicate_columns,
     predicate_sources,
@@ -83,7 +84,7 @@ class OuterJoin:
         on: the condition: no trees.
         kept: the sides whose rows without partner are kept: 0 in a LEFT, 1 in a RIGHT, both in a FULL join.
         computed: columns that stand for expressions over one side, which are NULL where that side is missing.
-        single: whether a row has one partner at most.
+        single: whether a row has one partner at most; where no side is kept, it has one in any case.
     """
 
     sides: tuple[Rows, Rows]
@@ -125,6 +126,16 @@ def positions(tree: FromTree) -> frozenset[int]:
             return tree.left.positions
 
 
+def leaves_of(tree: FromTree) -> tuple[Leaf, ...]:
+    """The inputs all of whose rows are in those of a tree: of inner joins, and of values that each row has."""
+    match tree:
+        case Leaf():
+            return (tree,)
+        case OuterJoin(sides=(left, _), single=True, kept=kept) if kept <= {0}:
+            return tuple(leaf for inner in left.trees for leaf in leaves_of(inner))
+    return ()
+
+
 def tied(trees: Iterable[FromTree], predicates: PredSet) -> list[frozenset[int]]:
     """Positions of inputs in groups: those of one group are joined by a tree, or by predicates that read them.
 
@@ -144,18 +155,21 @@ def mapped(block: Block, meaning: Mapping[Column, Expression]) -> Block:
         return meaning.get(column, column)
 
     block = replace(block, where=map_predicates(block.where, over), window=map_predicates(block.window, over))
+    return rewritten(block, lambda expression: map_columns(expression, over))
+
+
+def rewritten(block: Block, change: Callable[[Expression], Expression]) -> Block:
+    """The block whose groups and statistics are of other expressions; its results, where it does not group."""
     if block.grouping is None:
-        return with_results_over(block, over)
-    groups = {g: map_columns(g, over) for g in block.grouping.groups}
-    statistics = {
-        s: replace(s, arguments=tuple(map_columns(a, over) for a in s.arguments)) for s in block.grouping.statistics
-    }
+        return _with_results(block, change)
+    groups = {g: change(g) for g in block.grouping.groups}
+    statistics = {s: replace(s, arguments=tuple(map(change, s.arguments))) for s in block.grouping.statistics}
     # Columns of groups are called by what they stand for, and belong to the one relation after grouping.
     named = {
         Column(column_name(old), old.type): Column(column_name(new), new.type)
         for old, new in chain(groups.items(), statistics.items())
     }
-    grouping = Grouping(tuple(groups.values()), tuple(statistics.values()))
+    grouping = Grouping(tuple(dict.fromkeys(groups.values())), tuple(dict.fromkeys(statistics.values())))
     return with_results_over(replace(block, grouping=grouping), lambda column: named.get(column, column))
 
 
@@ -175,17 +189,17 @@ def shift_predicates(predicates: PredSet, offset: int) -> PredSet:
 
 def with_results_over(block: Block, over: Callable[[Column], Expression]) -> Block:
     """The block with what is computed from its rows, or groups, over other columns."""
+    return _with_results(block, lambda expression: map_columns(expression, over))
 
-    def expression(one: Expression) -> Expression:
-        return map_columns(one, over)
 
+def _with_results(block: Block, change: Callable[[Expression], Expression]) -> Block:
     return replace(
         block,
-        outputs=tuple(replace(o, expression=expression(o.expression)) for o in block.outputs),
-        having=map_predicates(block.having, over),
-        having_window=map_predicates(block.having_window, over),
-        analytics=tuple(replace(analyzed, call=analyzed.call.map(expression)) for analyzed in block.analytics),
-        qualify=map_predicates(block.qualify, over),
+        outputs=tuple(replace(o, expression=change(o.expression)) for o in block.outputs),
+        having=map_expressions(block.having, change),
+        having_window=map_expressions(block.having_window, change),
+        analytics=tuple(replace(analyzed, call=analyzed.call.map(change)) for analyzed in block.analytics),
+        qualify=map_expressions(block.qualify, change),
     )
 
 

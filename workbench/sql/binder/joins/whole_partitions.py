@@ -12,13 +12,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from workbench.sql.algebra.analytic import AnalyticCall
 from workbench.sql.algebra.expressions import AggregateCall, Column, Expression, Origin, column_name, columns
 from workbench.sql.algebra.types import Kind
-from workbench.sql.binder.joins.trees import FromTree, Leaf, mapped, positions
+from workbench.sql.binder.joins.trees import (
+    FromTree,
+    Leaf,
+    OuterJoin,
+    Rows,
+    leaves_of,
+    mapped,
+    positions,
+    shift,
+    shift_predicates,
+)
 from workbench.sql.logical import Block, Grouping, Output
-from workbench.sql.predicates.cnf import TRUE, conjunction
+from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction, pred_set
 from workbench.sql.predicates.null_safe import equal
 
 _MOMENTS = ["stddev_samp", "stddev_pop", "var_samp", "var_pop", "corr", "covar_samp", "covar_pop"]
@@ -51,6 +62,51 @@ def joined_with_groups_of(trees: Sequence[FromTree], block: Block, resolve: Reso
             meaning[Column(call.name, call.type, Origin.ANALYTIC)] = Column(named[statistic], call.type, position)
         position += 1
     return found, mapped(replace(block, where=conjunction(*where), analytics=(), qualify=TRUE), meaning)
+
+
+def with_values_of_groups(trees: Sequence[FromTree], block: Block) -> tuple[list[FromTree], Block]:
+    """The trees and the block over them, the groups of whole partitions being partners, of which each row has one.
+
+    They are groups of the same inputs by the same conditions, which a subquery in FROM may have brought.
+    """
+    found = list(trees)
+    for leaf in [tree for tree in found if isinstance(tree, Leaf)]:
+        match leaf.input:
+            case Block(grouping=Grouping()) as groups:
+                taken = _rows_of(groups, found, block)
+                on = None if taken is None else _keys_of(leaf, groups, taken[0].position, block.where)
+                if taken is None or on is None:
+                    continue
+                rest = pred_set(p for p in block.where if p not in on.or_preds)
+                block = replace(block, where=rest)
+                left = [tree for tree in found if tree is not leaf and positions(tree) & {t.position for t in taken}]
+                found = [tree for tree in found if tree is not leaf and tree not in left]
+                sides = Rows(tuple(left)), Rows((leaf,))
+                found.append(OuterJoin(sides, Rows((), on), frozenset(), single=True))
+    return found, block
+
+
+def _rows_of(groups: Block, trees: Sequence[FromTree], block: Block) -> list[Leaf] | None:
+    """The inputs of a block that are those of groups, of rows that satisfy what the rows of the groups do."""
+    leaves = {leaf.position: leaf for leaf in chain.from_iterable(map(leaves_of, trees))}
+    for begin in leaves:
+        own = [leaves.get(begin + place) for place in range(len(groups.inputs))]
+        taken = [leaf for leaf in own if leaf is not None]
+        where, window = (shift_predicates(some, begin) for some in (groups.where, groups.window))
+        same = [leaf.input for leaf in taken] == list(groups.inputs)
+        if same and {*where} <= {*block.where} and {*window} <= {*block.window}:
+            return taken
+    return None
+
+
+def _keys_of(leaf: Leaf, groups: Block, begin: int, where: PredSet) -> PredSet | None:
+    """The conditions by which rows have the group that they are in; ``None`` where some are not there."""
+    assert groups.grouping is not None
+    keys = {Column(column_name(group), group.type): shift(group, begin) for group in groups.grouping.groups}
+    named = {output.expression: Column(output.name, output.type, leaf.position) for output in groups.outputs}
+    equal_keys = conjunction(*(equal(named[key], value) for key, value in keys.items() if key in named))
+    complete = all(key in named for key in keys) and {*equal_keys} <= {*where} and not groups.having
+    return equal_keys if complete and not groups.distinct else None
 
 
 def _is_of_groups(call: AnalyticCall) -> bool:
