@@ -307,7 +307,7 @@ def _without_unread(block: Block, tests: PredSet, finder: Finder) -> Block:
     if others or block.grouping is not None or not isinstance(item, SetQuery) or item.rules or not item.all:
         return block
     calls = [analyzed.call for analyzed in block.analytics]
-    if item.operator != "union" or any(call.function not in _OF_VALUES or not _is_by_value(call) for call in calls):
+    if item.operator != "union" or not all(map(_is_by_value, calls)):
         return block
     read = {argument for call in calls for argument in call.arguments}
 
@@ -324,7 +324,8 @@ def _without_unread(block: Block, tests: PredSet, finder: Finder) -> Block:
 
 def _is_by_value(call: AnalyticCall) -> bool:
     """Whether a function has arguments, and sees rows by their values alone, not by how many are between them."""
-    return bool(call.arguments) and (call.frame is None or call.frame.unit == "range")
+    by_range = call.function in _OF_VALUES and (call.frame is None or call.frame.unit == "range")
+    return bool(call.arguments) and (by_range or call.passes_over_nulls)
 
 
 def _tested(block: Block, tests: PredSet, finder: Finder) -> Block:

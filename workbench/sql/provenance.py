@@ -356,7 +356,7 @@ def _deciding_in_partition(block: Block) -> Analyzed | None:
     (analyzed, *others) = block.analytics
     frame = analyzed.call.frame
     is_any = analyzed.call.function in DECIDING and (frame is None or frame.unit == "range")
-    return analyzed if is_any and not others else None
+    return analyzed if (is_any or analyzed.call.passes_over_nulls) and not others else None
 
 
 def _rows_seen(block: Block) -> list[Expression]:

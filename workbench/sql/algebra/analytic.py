@@ -240,6 +240,14 @@ class AnalyticCall:
         return any(end is not None and float(end.by) != 0 for end in ends)
 
     @property
+    def passes_over_nulls(self) -> bool:
+        """Whether it is the first or last value that is not NULL of a frame from this row, or up to it, or of all."""
+        frame = self.frame
+        ends = () if frame is None else (frame.start, frame.end)
+        plain = (frame is None or not frame.exclude) and all(end is None or float(end.by) == 0 for end in ends)
+        return plain and self.ignore_nulls and self.function in ("first_value", "last_value")
+
+    @property
     def tells_peers_apart(self) -> bool:
         """Whether its values depend on the order of peers."""
         if self.frame is not None and self.frame.unit == "rows":

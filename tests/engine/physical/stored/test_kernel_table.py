@@ -190,7 +190,7 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
             *((number, by) for number in (TOTAL, SQUARES, WHOLE) for by in DIVISORS),
             *((by, number) for number in (TOTAL, SQUARES, WHOLE) for by in DIVISORS),
         ]
-        for name in ("/", "numeric_quotient")
+        for name in ("/", "%", "numeric_quotient")
     },
     "average": [(COLUMNS[type_][1], COUNT) for type_ in (MONEY, DOUBLE, INTEGER)],
     **{name: [(COUNT, TOTAL, SQUARES)] for name in KERNELS if name.startswith(("variance", "stddev"))},

@@ -12,10 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.types import Mask, filled
-from workbench.engine.physical.stored.decimals import rescaled
+from workbench.engine.physical.stored.decimals import fitting, from_integers, rescaled, widest
 from workbench.engine.physical.stored.kernels.kernel import Kernel, constant_integer, of_kinds
+from workbench.engine.physical.stored.unscaled import large_integers
 from workbench.sql.algebra.expressions import Call, Constant
-from workbench.sql.algebra.types import INTEGER, Kind
+from workbench.sql.algebra.types import INTEGER, MAX_PRECISION, Kind, as_decimal
 
 _MOST = 2**63 - 1
 _WHOLE = 2.0**52
@@ -125,17 +126,22 @@ def _absolute(numbers: Int64s) -> tuple[Int64s, Mask]:
         return np.abs(numbers), numbers == -_MOST - 1
 
 
-def _whole_double(function: Callable[[_Doubles], _Doubles]) -> Kernel:
-    """FLOOR and CEIL of a DOUBLE: the largest or least whole number of 64 bits beyond them, and 0 of NaN."""
+def _whole_number(function: Callable[[_Doubles], _Doubles], of_decimals: Callable[[pa.Array], pa.Array]) -> Kernel:
+    """FLOOR and CEIL: of a DOUBLE the largest or least whole number of 64 bits beyond them, and 0 of NaN."""
 
     def values(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+        if pa.types.is_decimal(arguments[0].type):
+            return fitting(of_decimals(widest(arguments[0], arguments[0].type.scale)), call.type)
         numbers = _values(arguments[0])
         inside = np.abs(numbers) < 2.0**63
         found = function(np.where(inside, numbers, 0.0)).astype(np.int64)
         found = np.where(inside, found, np.where(numbers > 0, _MOST, np.where(numbers < 0, -_MOST - 1, 0)))
         return pa.array(found, mask=np.asarray(arguments[0].is_null()))
 
-    return Kernel(values, lambda call: call.type == INTEGER and _is_double(call))
+    def accepts(call: Call) -> bool:
+        return (call.type == INTEGER and _is_double(call)) or of_kinds(Kind.DECIMAL)(call)
+
+    return Kernel(values, accepts)
 
 
 def _floor_of_double(function: Callable[[_Doubles], _Doubles]) -> Kernel:
@@ -210,13 +216,33 @@ def _remainder_kernel() -> Kernel:
     integers = _exact(_remainder)
 
     def values(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+        if call.type.kind is Kind.DECIMAL:
+            return _remainder_of_decimals(call, arguments)
         if pa.types.is_integer(arguments[0].type):
             return integers.compute(call, arguments)
         with np.errstate(all="ignore"):
             found, lost = _remainder_of_double(*map(_values, arguments))
         return pa.array(found, mask=lost | _missing(arguments))
 
-    return Kernel(values, lambda call: _is_integer(call) or _is_double(call))
+    return Kernel(values, lambda call: _is_integer(call) or _is_double(call) or _has_decimal_remainder(call))
+
+
+def _has_decimal_remainder(call: Call) -> bool:
+    """Whether it is of decimals, whose quotient has no more digits than Spark computes with."""
+    if call.type.kind is not Kind.DECIMAL or not of_kinds(Kind.INTEGER, Kind.DECIMAL)(call):
+        return False
+    left, right = (as_decimal(argument.type) for argument in call.arguments)
+    few = left.precision - left.scale + right.scale <= MAX_PRECISION
+    return few and call.type.scale == max(left.scale, right.scale)
+
+
+def _remainder_of_decimals(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """With the sign of the number; NULL by zero."""
+    powers = [10 ** (call.type.scale - as_decimal(argument.type).scale) for argument in call.arguments]
+    left, right = (large_integers(each) * power for each, power in zip(arguments, powers, strict=True))
+    sizes = zip(left.tolist(), right.tolist(), _missing(arguments).tolist(), strict=True)
+    found = (None if lost or not b else (-1 if a < 0 else 1) * (abs(a) % abs(b)) for a, b, lost in sizes)
+    return from_integers(found, call.type)
 
 
 def _sqrt(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
@@ -262,8 +288,8 @@ NUMBER_KERNELS = {
     "within": Kernel(within_bits, of_kinds(Kind.INTEGER)),
     "neg": _by_kind(_negative, pc.negate),
     "abs": _by_kind(_absolute, pc.abs),
-    "floor": _whole_double(np.floor),
-    "ceil": _whole_double(np.ceil),
+    "floor": _whole_number(np.floor, pc.floor),
+    "ceil": _whole_number(np.ceil, pc.ceil),
     "floor_of_double": _floor_of_double(np.floor),
     "ceil_of_double": _floor_of_double(np.ceil),
     "rint": Kernel(lambda call, arguments: pc.round(arguments[0], round_mode="half_to_even"), _is_double),

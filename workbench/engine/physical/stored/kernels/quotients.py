@@ -91,9 +91,10 @@ def _average(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
 
 
 def _decimal_quotient(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-    """A decimal divided by another, half away from zero; NULL by zero, and where it has no room."""
+    """A decimal divided by another, rounded once, half away from zero; NULL by zero, and where it has no room."""
+    number, divisor = arguments
     left, right = (argument.scale for argument in _decimals(call))
-    return _rounded_quotients(*arguments, call.type.scale - left + right, call.type)
+    return _rounded_quotients(number, divisor, call.type.scale - left + right, call.type)
 
 
 def _rounded_quotients(numbers: pa.Array, divisors: pa.Array, shift: int, type_: DataType) -> pa.Array:
@@ -115,9 +116,7 @@ def _rounded_quotients(numbers: pa.Array, divisors: pa.Array, shift: int, type_:
             return from_64_bits(pa.array(np.where((number < 0) != (divisor < 0), -away, away), mask=missing), type_)
     known = np.asarray(numbers.is_valid()) & np.asarray(divisors.is_valid())
     pairs = zip(large_integers(numbers).tolist(), large_integers(divisors).tolist(), known.tolist(), strict=True)
-    # Spark divides to 38 digits behind the point, and rounds these again.
-    more = 10 ** (MAX_PRECISION - type_.scale)
-    found = (_rounded(_rounded(a * up * more, b * down), more) if valid and b else None for a, b, valid in pairs)
+    found = (_rounded(a * up, b * down) if valid and b else None for a, b, valid in pairs)
     return from_integers((a if a is not None and abs(a) < room else None for a in found), type_)
 
 
