@@ -139,6 +139,7 @@ class Dialect:
         escapes_any_sign: whether what LIKE escapes with may stand before any sign, or be nothing.
         takes_patterns_of_rows: whether LIKE with a pattern of the row was compared.
         several_groupings_of_nothing: whether ROLLUP, CUBE and GROUPING SETS of no rows have the row of the grand total.
+        ranks_need_order: whether ORDER BY stands in OVER of ranks and neighbours; else they go by rows as they come.
         ranks_ignore_frames: whether a frame may stand behind ranks and neighbours, which do not go by it.
         offsets_of_rows: whether LAG, LEAD and NTH_VALUE take a number of the row, or a negative one.
         having_makes_group: whether HAVING alone makes one group of all rows.
@@ -272,6 +273,7 @@ class Dialect:
     escapes_any_sign: bool = False
     takes_patterns_of_rows: bool = False
     several_groupings_of_nothing: bool = True
+    ranks_need_order: bool = False
     ranks_ignore_frames: bool = False
     offsets_of_rows: bool = False
     having_makes_group: bool = False

@@ -27,7 +27,7 @@ _SPARK = _dialect(
     "exact alias_in_select_list floor_is_integer root_of_negative_is_nan substring_from_zero timestamp_is_instant "
     "names_in_formats takes_patterns_of_rows trunc_by_name interval_texts texts_as_in_spark literals_have_signs "
     "has_binary explodes pivots lists_any_values difference_of_dates_is_interval rounds_intervals half_days_in_times "
-    "subtracts_times doubles_quotes operands_commute reads_constant_texts",
+    "ranks_need_order subtracts_times doubles_quotes operands_commute reads_constant_texts",
     alias_in_order=Preferred.ALIAS,
     byte_collations=frozenset({"UTF8_BINARY"}),
     sign="double",

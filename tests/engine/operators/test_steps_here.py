@@ -182,7 +182,9 @@ def test_the_driver_runs_more_rows_of_an_operator_that_is_alone(rows: int, queri
     with Session(InProcess(), limits=Limits(rows_stepped_in_process=10)) as session:
         numbers = pa.array(range(2 * rows))
         session.add_stream("t", pa.table({"x": numbers, "y": numbers}), history=rows, batch=rows)
-        for columns in ("x, COUNT(*) AS n FROM t GROUP BY x", "y, LAG(x) OVER (PARTITION BY y) AS b FROM t")[:queries]:
+        for columns in ("x, COUNT(*) AS n FROM t GROUP BY x", "y, LAG(x) OVER (PARTITION BY y ORDER BY x) AS b FROM t")[
+            :queries
+        ]:
             session.register(f"SELECT {columns}")
         (report,) = session.run(1)
     assert [operator.here for operator in report.operators if operator.name[0] != "F"] == [here] * queries

@@ -29,6 +29,7 @@ _SLIPS = (
     (r"‸[€£¥] ?(?P<n>[\d.]+)", _NO_SIGN),
     (r"\$‸(?P<n>[\d.]+)", _NO_SIGN),
     (rf"(?P<n>\d+) ?‸(?P<unit>{'|'.join(TIME_UNITS)})S?\b", "write INTERVAL '{n}' {UNIT}"),
+    (rf"(?P<n>\d+) (?P<unit>{'|'.join(TIME_UNITS)})S? ‸", "write INTERVAL '{n}' {UNIT}"),
     (r"(?P<n>\d+) ?(?:% ?‸|‸%)", "% is the remainder of a division: {n} percent is {n} / 100"),
     (r"‸# ?(?P<day>\d{4}-\d\d?-\d\d?) ?#", "a date stands in quotes: '{day}'"),
     (r"AT ‸TIMEZONE", "as in t AT TIME ZONE 'Europe/Berlin'"),
@@ -54,11 +55,20 @@ _SLIPS = (
     (r"\bWATERMARK\b.*‸", "--lateness '5 minutes' of %argus stream says how late its rows may be"),
     (r"FROM \w+(?: \w+)? ‸WITH \w+ AS\b", "WITH stands before SELECT"),
     (r"`‸|‸`", _BACKTICKS),
+    (r"\) (?P<one>\w+) ‸(?P<two>\w+) ?(?:,|FROM\b)", "a name is one word: AS {one}_{two}"),
     # Joins.
+    (r"‸(?P<join>LEFT|RIGHT|FULL) OUTER (?!JOIN)", "write {JOIN} OUTER JOIN"),
     (r"‸(?P<join>LEFT|RIGHT|FULL|INNER|CROSS|NATURAL) \w+(?: ON| USING|$)", "write {JOIN} JOIN"),
     (r"JOIN \w+(?: \w+)? ‸WITH\b", "the condition of a join stands behind ON"),
     (r"JOIN (?:\w+ ){1,2}‸(?P<t>\w+) ?\.", "is ON missing before {t}?"),
     # Conditions.
+    (r"\b(?P<op>AND|OR) ‸WHERE\b", "WHERE stands once: leave it out behind {OP}"),
+    (r"\b(?P<clause>GROUP BY|ORDER BY|WHERE|AND|OR|,) ?‸(?P<next>HAVING|WHERE|GROUP BY|ORDER BY|LIMIT|FROM)\b",
+     "something is missing between {clause} and {NEXT}"),
+    (r"(?P<f>\w+) ?\([^()‸]*\) WHERE [^‸]*‸FROM\b", "the condition of one aggregate stands in FILTER: "
+     "{F}(…) FILTER (WHERE …)"),
+    (r"\bWHERE [^‸()]*, ?\w+ ‸[=<>]", "write AND between conditions"),
+    (r"\b(?:ORDER|GROUP) BY [^‸]*‸AND\b", "write a comma between the columns"),
     (r"BETWEEN \S+? ?‸,", "write AND between the two: BETWEEN 1 AND 2"),
     (r"\bLIKE (?:[^'‸ ]+ ?){0,2}‸", "a pattern is a text, in which % stands for anything: LIKE '%a%'"),
     (r"\b(?:WHERE|AND|OR|ON|HAVING|QUALIFY) (?P<test>(?:NOT ‸?)?(?:IN|LIKE|BETWEEN)) ?‸",

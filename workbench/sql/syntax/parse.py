@@ -18,6 +18,7 @@ from workbench.errors import MOST_WORD, SqlError, UnsupportedError
 from workbench.sql.dialects import DIALECTS
 from workbench.sql.syntax.arguments import DroppedArgumentError, parser_of
 from workbench.sql.syntax.forms_of_spark import with_forms_of_spark
+from workbench.sql.syntax.forms_refused import refuse_forms
 from workbench.sql.syntax.limited_lists import with_limited_lists
 from workbench.sql.syntax.limits import refuse_height, refuse_nesting
 from workbench.sql.syntax.schema_names import without_schemas
@@ -27,8 +28,6 @@ from workbench.sql.syntax.sql_functions import SqlFunction, inlined, is_function
 from workbench.sql.syntax.syntax_errors import (
     dropped_argument,
     look_at_lists,
-    refuse_bare_distinct_on,
-    refuse_bare_outer,
     refuse_gaps,
     refuse_lacking_then,
     refuse_order_of_clauses,
@@ -90,14 +89,14 @@ def parse(source: SourceText) -> list[Statement]:
     refuse_nesting(source)
     # The parser would take window clauses for parts of the SELECT before them.
     split = split_statements(source)
+    for tokens, _ in split:
+        refuse_forms(source, tokens)
     trees = [_parse_statement(source, tokens) for tokens, _ in split]
     # After parsing, whose errors say more where both find one.
     for tokens, _ in split:
         refuse_gaps(source, tokens)
         refuse_order_of_clauses(source, tokens)
-        refuse_bare_distinct_on(source, tokens)
         refuse_lacking_then(source, tokens)
-        refuse_bare_outer(source, tokens)
         look_at_lists(source, tokens)
     for tree in trees:
         refuse_height(tree, source)

@@ -171,31 +171,6 @@ def refuse_lacking_then(source: SourceText, statement: Sequence[Token]) -> None:
             waiting[-1] = kind is TokenType.WHEN
 
 
-def refuse_bare_distinct_on(source: SourceText, statement: Sequence[Token]) -> None:
-    """Refuse DISTINCT ON whose columns stand in no parentheses, of which the parser takes some for an alias.
-
-    Raises:
-        SqlError: there is one, with its place.
-    """
-    for before, word, after in zip(statement, statement[1:], statement[2:], strict=False):
-        if before.token_type is TokenType.DISTINCT and word.token_type is TokenType.ON and after.token_type in _NAMES:
-            hint = f"write ON ({source.token_text(after)}) and then all columns that are selected"
-            raise _error_at(word, "DISTINCT ON has its columns in parentheses", source, hint)
-
-
-def refuse_bare_outer(source: SourceText, statement: Sequence[Token]) -> None:
-    """Refuse OUTER JOIN alone, of which the parser makes a join of a table that is called OUTER.
-
-    Raises:
-        SqlError: there is one, with its place.
-    """
-    for before, word, after in zip(statement, statement[1:], statement[2:], strict=False):
-        sided = before.token_type in (TokenType.LEFT, TokenType.RIGHT, TokenType.FULL, TokenType.NATURAL)
-        if word.token_type is TokenType.OUTER and after.token_type is TokenType.JOIN and not sided:
-            hint = "LEFT, RIGHT or FULL says of which side rows are kept: LEFT OUTER JOIN"
-            raise _error_at(word, "OUTER JOIN has no side", source, hint)
-
-
 def look_at_lists(source: SourceText, statement: Sequence[Token]) -> None:
     """Refuse IN before a value outside of parentheses, and warn of texts that the parser puts together.
 

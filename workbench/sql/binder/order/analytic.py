@@ -57,6 +57,8 @@ _BY_NODE: dict[type[exp.Expr], str] = {
 }  # fmt: skip
 _COUNTING = ("row_number", "ntile", *NEIGHBOURS, *POSITIONS)
 _SHARES = ("percent_rank", "cume_dist")
+_OF_ORDER = frozenset({*RANKS, *DISTRIBUTIONS, *NEIGHBOURS, "nth_value"})
+"""Functions that go by the place of a row in its partition."""
 SortKeys = tuple[SortKey, ...]
 
 _DIGITS = 34
@@ -315,6 +317,8 @@ class Analytics:
             raise b.source.error(f"{name.upper()} has no frame", node, "leave out ROWS, RANGE or GROUPS")
         if ignore_nulls and name not in (*NEIGHBOURS, *POSITIONS):
             b.source.refuse(f"IGNORE NULLS of {name.upper()}", node)
+        if b.rules.ranks_need_order and not keys and name in _OF_ORDER:
+            raise b.source.error(f"{name.upper()} needs an order", node, "write ORDER BY in OVER (…)")
         frame = self._frame(window, over, keys, b) if framed else None
         if name in RANKS or name in _SHARES:
             if given := next(node.iter_expressions(), None):
