@@ -53,29 +53,35 @@ def comparison(random: Random, value: str, column: str) -> str:
     )
 
 
-def query(random: Random, form: str, correlated: bool) -> str:
-    """A query of a form over two values, of OVER or of subqueries."""
-    key = random.choice(KEYS if not correlated else KEYS[:2])
-    keys = [key, key if random.random() < 0.5 else random.choice(KEYS[:2] if correlated else KEYS)]
+def query(random: Random, form: str, kind: str) -> str:
+    """A query of a form over two values, of OVER, of subqueries, or of joins with groups."""
+    known = KEYS if kind == "over" else KEYS[:2]
+    key = random.choice(known)
+    keys = [key, key if random.random() < 0.5 else random.choice(known)]
     columns = [random.choice([*VALUES]) for _ in keys]
-    values = [random.choice(VALUES[column]) for column in columns]
-    if correlated:
-        of = [f"(SELECT {value} FROM u WHERE u.{k} = t.{k})" for value, k in zip(values, keys, strict=True)]
-        rows, columns = "t", [f"t.{column}" for column in columns]
-    else:
-        over = [v.replace(")", f") OVER (PARTITION BY {k})", 1) for v, k in zip(values, keys, strict=True)]
-        rows, of = f"(SELECT *, {over[0]} AS v1, {over[1]} AS v2 FROM t WHERE id % 7 > 0) AS q", ["v1", "v2"]
+    values, of = [random.choice(VALUES[column]) for column in columns], ["v1", "v2"]
+    match kind:
+        case "correlated":
+            of = [f"(SELECT {value} FROM u WHERE u.{k} = t.{k})" for value, k in zip(values, keys, strict=True)]
+            rows, columns = "t", [f"t.{column}" for column in columns]
+        case "over":
+            over = [v.replace(")", f") OVER (PARTITION BY {k})", 1) for v, k in zip(values, keys, strict=True)]
+            rows = f"(SELECT *, {over[0]} AS v1, {over[1]} AS v2 FROM t WHERE id % 7 > 0) AS q"
+        case join:
+            groups = [f"(SELECT {k} AS o, {v} AS v FROM u GROUP BY {k})" for v, k in zip(values, keys, strict=True)]
+            joins = [f"{join} {some} AS {at} ON {at}.o = t.{k}" for some, at, k in zip(groups, "ab", keys, strict=True)]
+            rows = f"(SELECT t.*, a.v AS v1, b.v AS v2 FROM t {' '.join(joins)}) AS q"
     tests = [comparison(random, value, column) for value, column in zip(of, columns, strict=True)]
-    if correlated:
+    if kind == "correlated":
         tests = [test.replace("flag", "t.flag").replace("k > 2", "t.k > 2") for test in tests]
     return SHOWN[form].format(key=key, c=tests[0], o=tests[1], v=of[0], rows=rows)
 
 
-@pytest.mark.parametrize("seed", range(60 if LONG else 3))
-@pytest.mark.parametrize("correlated", [False, True])
-def test_what_is_compared_with_values_of_groups(seed: int, correlated: bool) -> None:
-    random = Random(f"{seed} {correlated}")
-    cases = {form: Case(query(random, form, correlated), dialect="duckdb") for form in SHOWN}
+@pytest.mark.parametrize("seed", range(60 if LONG else 2))
+@pytest.mark.parametrize("kind", ["over", "correlated", "JOIN", "LEFT JOIN"])
+def test_what_is_compared_with_values_of_groups(seed: int, kind: str) -> None:
+    random = Random(f"{seed} {kind}")
+    cases = {form: Case(query(random, form, kind), dialect="duckdb") for form in SHOWN}
     feeds = {name: corrected(stream(90, seed + at), 40, 16, seed + at) for at, name in enumerate("tu")}
     with Oracle(InProcess(), feeds) as oracle:
         oracle.register(cases, one_by_one=True)

@@ -97,7 +97,7 @@ SUBQUERIES = {
     ),
     "one_of_three": Case(
         "SELECT g, k, amount FROM t WHERE amount > 1.5 * (SELECT AVG(amount) FROM u WHERE u.g = t.g)"
-        " OR id > (SELECT AVG(id) FROM u WHERE u.g = t.g) + 3 * (SELECT MIN(k) FROM u WHERE u.k = t.k)"
+        " OR id > (SELECT AVG(id) FROM u WHERE u.g = t.g) + 3 * (SELECT MIN(id) FROM u WHERE u.k = t.k)"
         " OR k IS NULL OR amount < (SELECT MIN(amount) FROM u WHERE u.k = t.k)"
     ),
     "one_of_two_beside_joins": Case(

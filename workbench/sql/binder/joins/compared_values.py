@@ -18,6 +18,7 @@ from workbench.sql.algebra.types import BOOLEAN
 from workbench.sql.binder.joins.null_rejection import rejects_nulls
 from workbench.sql.binder.joins.one_of_several import Valued
 from workbench.sql.binder.joins.trees import COMPUTED, FromTree, Leaf, OuterJoin, Rows, positions, rewritten
+from workbench.sql.binder.joins.whole_partitions import keys_compared
 from workbench.sql.functions.calls import call
 from workbench.sql.logical import Block
 from workbench.sql.predicates.cnf import Operator, PredSet, conjunction, map_predicates
@@ -36,7 +37,10 @@ def with_comparisons_found(trees: Sequence[FromTree], block: Block) -> tuple[lis
         block: over their positions.
     """
     valued = [Valued.of(tree) for tree in trees]
-    values = {leaf.position: (join, leaf) for rows in valued for join in rows.values for leaf in _partner(join)}
+    values = {leaf.position: (join.on, leaf) for rows in valued for join in rows.values for leaf in _partner(join)}
+    # Inner joins with groups stay beside, by their keys alone: of which rows there is a group changes seldom.
+    beside = [(tree, keys_compared(tree, block.where)) for tree in trees if isinstance(tree, Leaf)]
+    values |= {leaf.position: (Rows((), keys), leaf) for leaf, keys in beside if keys is not None}
     if block.analytics:
         return list(trees), block
     compared = frozenset(values)
@@ -49,10 +53,11 @@ def with_comparisons_found(trees: Sequence[FromTree], block: Block) -> tuple[lis
             continue
         if not found.joins or len(found.joins) > MOST_FOUND:
             break
-        rows = Rows(tuple(tree for each in valued for tree in each.joined(changed)))
+        leaves = [leaf for leaf, _ in beside if leaf.position in compared]
+        rows = Rows(tuple(tree for each in valued for tree in each.joined(changed) if tree not in leaves))
         for join in found.joins.values():
             rows = Rows((replace(join, sides=(rows, join.sides[1])),))
-        return list(rows.trees), changed
+        return [*rows.trees, *leaves], changed
     return list(trees), block
 
 
@@ -72,13 +77,13 @@ class _Found:
     """Replaces comparisons with values.
 
     Attributes:
-        values: by position, each with the join that it comes from.
+        values: by position, each with the condition of its join.
         compared: positions of those that are not shown, as far as is known.
         position: the next one for a partner.
         joins: by condition, with what stands for the rows on their left.
     """
 
-    values: dict[int, tuple[OuterJoin, Leaf]]
+    values: dict[int, tuple[Rows, Leaf]]
     compared: frozenset[int]
     position: int
     joins: dict[PredSet, OuterJoin] = field(default_factory=dict)
@@ -140,8 +145,8 @@ class _Found:
             def over(column: Column) -> Expression:
                 return replace(column, source=moved.get(column.source, column.source))
 
-            on = [map_predicates(where, over) for where in (tested, *(join.on.where for join, _ in joined))]
-            windows = [map_predicates(join.on.window, over) for join, _ in joined]
+            on = [map_predicates(where, over) for where in (tested, *(by.where for by, _ in joined))]
+            windows = [map_predicates(by.window, over) for by, _ in joined]
             partners = Rows(tuple(replace(leaf, position=moved[leaf.position]) for _, leaf in joined))
             found = Column(f"{COMPUTED}found", BOOLEAN, moved[read[0]])
             self.joins[tested] = OuterJoin(

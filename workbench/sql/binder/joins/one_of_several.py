@@ -45,7 +45,7 @@ def with_one_of_several(trees: Sequence[FromTree], block: Block) -> tuple[list[F
         rows = Valued(Rows(()), ()) if not taken else taken[0]
         for more in taken[1:]:
             rows = rows.and_(more)
-        partners = rows.partners(predicate)
+        partners = rows.partners(predicate, of_one_tree=len(taken) == 1)
         if partners and (joined := joined + len(partners)) <= MOST_JOINED:
             block = replace(block, where=pred_set(p for p in block.where if p != predicate))
             left = Rows((SemijoinTree(rows.rows, partners, anti=False),))
@@ -90,7 +90,7 @@ class Valued:
             rows = Rows((replace(value, sides=(rows, value.sides[1])),))
         return rows.trees
 
-    def partners(self, predicate: ORPred) -> tuple[tuple[Rows, Rows], ...]:
+    def partners(self, predicate: ORPred, of_one_tree: bool) -> tuple[tuple[Rows, Rows], ...]:
         """The partners of which a row has one where a condition holds, each with what is said of both.
 
         None where an alternative may hold of rows without partner, or compares nothing, or where ``alternatives`` has
@@ -104,7 +104,7 @@ class Valued:
                 return ()
             alternatives[tuple(read)].append(literal)
         compared = any(x.operator is not Operator.IS_NOT_NULL for some in alternatives.values() for x in some)
-        are_split = len(self.values) <= MOST_SPLIT and all(value.kept for value in self.values)
+        are_split = of_one_tree and len(self.values) <= MOST_SPLIT and all(value.kept for value in self.values)
         few = len(alternatives) < 3 and are_split and () in alternatives
         if len(alternatives) < 2 or few or not compared:
             return ()

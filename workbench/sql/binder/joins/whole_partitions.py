@@ -15,7 +15,7 @@ from dataclasses import replace
 from itertools import chain
 
 from workbench.sql.algebra.analytic import AnalyticCall
-from workbench.sql.algebra.expressions import AggregateCall, Column, Expression, Origin, column_name, columns
+from workbench.sql.algebra.expressions import AggregateCall, Column, Expression, Origin, column_name, columns, sources
 from workbench.sql.algebra.types import Kind
 from workbench.sql.binder.joins.trees import (
     FromTree,
@@ -29,8 +29,17 @@ from workbench.sql.binder.joins.trees import (
     shift_predicates,
 )
 from workbench.sql.logical import Block, Grouping, Output
-from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction, pred_set
-from workbench.sql.predicates.null_safe import equal
+from workbench.sql.predicates.cnf import (
+    TRUE,
+    Literal,
+    Operator,
+    ORPred,
+    PredSet,
+    conjunction,
+    pred_set,
+    predicate_columns,
+)
+from workbench.sql.predicates.null_safe import equal, equal_sides
 
 _MOMENTS = ["stddev_samp", "stddev_pop", "var_samp", "var_pop", "corr", "covar_samp", "covar_pop"]
 _FUNCTIONS = frozenset(["count", "sum", "min", "max", "mad", "median", *_MOMENTS])
@@ -69,7 +78,7 @@ def with_values_of_groups(trees: Sequence[FromTree], block: Block) -> tuple[list
 
     They are groups of the same inputs by the same conditions, which a subquery in FROM may have brought.
     """
-    found = list(trees)
+    found = [with_one_partner(tree) for tree in trees]
     for leaf in [tree for tree in found if isinstance(tree, Leaf)]:
         match leaf.input:
             case Block(grouping=Grouping()) as groups:
@@ -107,6 +116,38 @@ def _keys_of(leaf: Leaf, groups: Block, begin: int, where: PredSet) -> PredSet |
     equal_keys = conjunction(*(equal(named[key], value) for key, value in keys.items() if key in named))
     complete = all(key in named for key in keys) and {*equal_keys} <= {*where} and not groups.having
     return equal_keys if complete and not groups.distinct else None
+
+
+def with_one_partner(tree: FromTree) -> FromTree:
+    """A tree whose left joins with groups by their keys are known to have one partner at most for each row."""
+    match tree:
+        case OuterJoin(sides=(left, Rows((Leaf() as leaf,), where, window) as right), kept=kept) if kept == {0}:
+            single = tree.single or (not where and not window and keys_compared(leaf, tree.on.where) is not None)
+            inner = replace(left, trees=tuple(map(with_one_partner, left.trees)))
+            return replace(tree, sides=(inner, right), single=single)
+    return tree
+
+
+def keys_compared(leaf: Leaf, where: PredSet) -> PredSet | None:
+    """The conditions by which rows have one of some groups at most; ``None`` where they may have several."""
+    match leaf.input:
+        case Block(grouping=Grouping(groups=tuple() as groups), distinct=False) as block:
+            named = {o.expression: Column(o.name, o.type, leaf.position) for o in block.outputs}
+            keys = {named.get(Column(column_name(group), group.type)) for group in groups}
+            read = {p: {c for c in predicate_columns(p) if c.source == leaf.position} for p in where}
+            tests = pred_set(p for p in where if read[p] and read[p] <= keys)
+            both = {side for sides in equal_sides(tests) for side in sides}
+            equal_to = both.union(*map(_equated, tests))
+            return tests if groups and None not in keys and keys <= equal_to else None
+    return None
+
+
+def _equated(predicate: ORPred) -> set[Expression]:
+    """The sides of an equality of two inputs."""
+    match predicate.literals:
+        case (Literal(left, Operator.EQ, right),) if right is not None and sources(left) != sources(right):
+            return {left, right}
+    return set()
 
 
 def _is_of_groups(call: AnalyticCall) -> bool:
