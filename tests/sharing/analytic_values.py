@@ -71,6 +71,9 @@ def _value(
         for (part, _), at in sorted(places.items())
         if part == own["partition"] and _within(call.frame, own, numbers[at])
     ]
+    if call.function == "last_value" and call.ignore_nulls:
+        known = [each for each in map(compiled(call.arguments[0]), frame) if each is not None]
+        return plain(known[-1]) if known else None
     return statistic_of(AggregateCall(call.function, call.arguments, call.type), frame)
 
 
