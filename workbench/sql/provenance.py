@@ -363,7 +363,7 @@ def _rows_seen(block: Block) -> list[Expression]:
     """What tells the rows apart that a block's functions with OVER see: those of its inputs, or the groups."""
     if block.grouping is not None:
         return [Column(column_name(group), group.type) for group in block.grouping.groups]
-    return [column for source, item in enumerate(block.inputs) for column in _row_of(item, source)]
+    return [column for source, item in enumerate(block.inputs) for column in _columns_of(item, source)]
 
 
 def _of_arguments(block: Block, level: _Level, stage: Stage) -> _Level:
