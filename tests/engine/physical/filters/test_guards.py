@@ -16,7 +16,7 @@ from workbench.sql.predicates.cnf import TRUE, Literal, Operator, ORPred, PredSe
 from workbench.sql.schema import Schema
 
 A, S = Column("a", INTEGER), Column("s", STRING)
-MATCH = or_pred([Literal(Call("rlike", (S, Constant("x{2}", STRING)), BOOLEAN), Operator.HOLDS)])
+MATCH = or_pred([Literal(Call("rlike", (S, Constant("\\bx", STRING)), BOOLEAN), Operator.HOLDS)])
 CALLED = or_pred([Literal(Call("f@1", (Call("soundex", (S,), STRING),), INTEGER), Operator.GT, Constant(3, INTEGER))])
 
 
@@ -57,7 +57,7 @@ def test_a_conjunction_begins_with_the_cheapest() -> None:
 def test_pairs_are_tested_for_what_is_cheap_first() -> None:
     schema = Schema(streams={"r": (("a", INTEGER), ("s", STRING), ("z", STRING))})
     text = (
-        "SELECT l.a FROM r l, r m WHERE l.a = m.a AND CONCAT(l.s, m.s) RLIKE 'x{2}' AND SOUNDEX(CONCAT(l.z, m.z)) > 'Q'"
+        "SELECT l.a FROM r l, r m WHERE l.a = m.a AND CONCAT(l.s, m.s) RLIKE 'x*?' AND SOUNDEX(CONCAT(l.z, m.z)) > 'Q'"
     )
     logical = bind(text, "spark", schema).query
     assert logical is not None

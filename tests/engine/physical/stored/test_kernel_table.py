@@ -81,6 +81,7 @@ EDGES: dict[DataType, list[Any]] = {
             "10-5",
             "c\n",
             "c\r\n",
+            "\r\n",
             "c\n\r",
             "b\u2028",
             "foo(bar)",
@@ -129,6 +130,26 @@ EDGES.update({type_: to_texts(pa.array(values, to_shown(type_)), type_).to_pylis
 COLUMNS = {type_: (Column(f"a{at}", type_), Column(f"b{at}", type_)) for at, type_ in enumerate(EDGES)}
 CAST_TO = [*map(integer, (8, 16, 32)), decimal(3, 0), decimal(5, 2), decimal(18, 6), decimal(38, 10)]
 """Types that values are cast to besides those of the columns."""
+MATCHED = (
+    *(
+        "a",
+        "[^a]",
+        "[^a-c ]+",
+        "(a)(b)?",
+        "(b|a)c",
+        "a$|é",
+        r"\s$",
+        "^.",
+        "a*",
+        "b*$",
+        "x*|b",
+        r"[0-9]{2}",
+        "(?i)A",
+        "(?i)B+|É",
+    ),
+    *("(?i)(A|(c))", r"\w{2,}", r"\d{1,3}", ".", "a.?", "(?i)K", r"[^@ ]+@[a-z.]+", ".*", "(.*)b"),
+)
+"""Patterns that match nothing, ends of lines, in any case, and several times."""
 CONSTANTS: dict[str, list[tuple[Any, DataType]]] = {
     "power": [(exponent, DOUBLE) for exponent in (-1.0, 0.0, 0.5, 1.0, 2.0)],
     "add_seconds": [(n, INTEGER) for n in (0, 1, -3_600, 10**9, 2**62)],
@@ -149,9 +170,12 @@ CONSTANTS: dict[str, list[tuple[Any, DataType]]] = {
         )
     ],
     **{name: [("yyyy-MM-dd", STRING)] for name in ("to_date", "to_timestamp")},
+    **{name: [(pattern, STRING) for pattern in MATCHED] for name in ("regexp_substr", "regexp_instr", "regexp_count")},
+    "ilike": [(pattern, STRING) for pattern in ("", "%", "A%", "%É%", "%C_", "_", "%.%", "%İ%")],
     "rlike": [
         (pattern, STRING)
         for pattern in (
+            *(*MATCHED, "^[^a]$", "^[^a]{2}$"),
             *(r"\A\s*[a-z]+\s*\z", r"[a-c]\sc", r"\w\d", r"\A[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?\s*\z"),
             "a.c",
             "^a",
@@ -236,6 +260,19 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
         for end in (*PLACES, COLUMNS[INTEGER][0], call("+", COLUMNS[INTEGER][0], Constant(9, INTEGER)))
         for step in ((), *((place,) for place in PLACES))
     ],
+    "regexp_extract": [
+        (COLUMNS[STRING][0], Constant(pattern, STRING), Constant(group, INTEGER))
+        for pattern in MATCHED
+        for group in range(1 + pattern.count("("))
+        if not pattern.startswith("(?i)") or group < pattern.count("(")
+    ],
+    "regexp_replace": [
+        (COLUMNS[STRING][0], Constant(pattern, STRING), Constant(by, STRING))
+        for pattern in MATCHED
+        for by in ("", "<$0>", "é$0$0-")
+    ]
+    + [(COLUMNS[STRING][0], Constant("(a)|(b)", STRING), Constant("[$2$1]", STRING))],
+    "concat_ws": [(Constant(", ", STRING), *COLUMNS[STRING]), (Constant("", STRING), COLUMNS[STRING][0])],
     "split": [(COLUMNS[STRING][0], Constant(pattern, STRING)) for pattern in ("a", "-", "\\.", " ", "bc")],
     "array": [(COLUMNS[type_][0], COLUMNS[type_][1], COLUMNS[type_][0]) for type_ in EDGES],
     "map_of": [

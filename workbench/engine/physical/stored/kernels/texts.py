@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 import pyarrow as pa
@@ -13,26 +12,6 @@ from workbench.sql.algebra.expressions import Call
 from workbench.sql.algebra.types import Kind
 
 _TEXTS = of_kinds(Kind.STRING)
-_REGEX = re.compile(
-    r"""(?: (?<=[A-Za-z0-9_)])[*+?]            # a number of what stands before
-          | \.[*+?]?
-          | \[(?:[A-Za-z0-9_\ +.]|[A-Za-z0-9]-[A-Za-z0-9])+-?\][*+?]?
-          | \((?!\?) | \) | \^ | \|
-          | \$(?=[|)]|\Z)
-          | \\[.\-+*?()\[\]{}|^$/Azdsw]
-          | [A-Za-z0-9_\ \-,;:/@#%&=<>!~"'`]
-        )*""",
-    re.VERBOSE,
-)
-"""Regular expressions that mean the same in Java and in RE2."""
-_IN_RE2 = {
-    ".": r"[^\n\r\x{85}\x{2028}\x{2029}]",
-    "$": r"(?:\r\n|[\n\r\x{85}\x{2028}\x{2029}])?\z",
-    r"\s": r"[\t\n\v\f\r ]",
-}
-"""What these are in Java, which knows more ends of lines and blanks, and ends a text before the last one of these."""
-_OTHERWISE = re.compile(r"\[[^\]]*\]|(?<!\\)[.$]|\\s")
-"""Such signs, and classes of signs, in which a point is one."""
 _SINCE_UNICODE_15 = dict(
     [
         *((0x019B, 0xA7DC), (0x0264, 0xA7CB), (0x1C8A, 0x1C89)),
@@ -94,22 +73,6 @@ def _matched(function: str) -> Kernel:
     return Kernel(compute, lambda call: constant_text(call, 1) is not None and _TEXTS(call))
 
 
-def _is_regex(pattern: str | None) -> bool:
-    """Whether Java and RE2 read a regular expression alike."""
-    if pattern is None or not pattern.isascii() or not _REGEX.fullmatch(pattern):
-        return False
-    try:
-        re.compile(pattern.replace(r"\z", r"\Z"))
-    except re.error:
-        return False
-    return True
-
-
-def _rlike(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-    pattern = re.sub(_OTHERWISE, lambda sign: _IN_RE2.get(sign[0], sign[0]), constant_text(call, 1) or "")
-    return pc.match_substring_regex(arguments[0], pattern)
-
-
 def _replace(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     pattern, by = (constant_text(call, argument) or "" for argument in (1, 2))
     return pc.replace_substring(arguments[0], pattern, by)
@@ -148,7 +111,6 @@ TEXT_KERNELS = {
     "contains": _matched("match_substring"),
     "startswith": _matched("starts_with"),
     "endswith": _matched("ends_with"),
-    "rlike": Kernel(_rlike, lambda call: _is_regex(constant_text(call, 1)) and _TEXTS(call)),
     "replace": Kernel(
         _replace, lambda call: bool(constant_text(call, 1)) and constant_text(call, 2) is not None and _TEXTS(call)
     ),

@@ -1,0 +1,202 @@
+"""Kernels of patterns that say more than whether a text has them: what matches, how often, where; and in any case.
+
+Python's ``re`` finds and captures as Java does, both by trying one way after the other, where a pattern means the same
+to both: no group is repeated, and signs that differ are written out. Each different text is looked at once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from workbench.engine.physical.stored.kernels.conditions import CONDITION_KERNELS
+from workbench.engine.physical.stored.kernels.kernel import Kernel, constant_integer, constant_text
+from workbench.engine.physical.stored.kernels.texts import TEXT_KERNELS
+from workbench.sql.algebra.expressions import Call, Constant
+from workbench.sql.algebra.types import BOOLEAN, STRING, Kind
+
+_REGEX = re.compile(
+    r"""(?: (?<=[A-Za-z0-9_)])(?:[*+?]|\{\d\d?(?:,\d?\d?)?\})    # a number of what stands before
+          | \.[*+?]?
+          | \[\^?(?:[A-Za-z0-9_\ +.,;:@/\#%=<>!~"'$()*?|]|[A-Za-z0-9]-[A-Za-z0-9])+-?\](?:[*+?]|\{\d\d?(?:,\d?\d?)?\})?
+          | \((?!\?) | \) | \^ | \|
+          | \$(?=[|)]|\Z)
+          | \\[.\-+*?()\[\]{}|^$/Azdsw]
+          | [A-Za-z0-9_\ \-,;:/@#%&=<>!~"'`]
+        )*""",
+    re.VERBOSE,
+)
+"""Regular expressions that mean the same in Java, in RE2 and in Python."""
+_IN_ANY_CASE = "(?i)"
+_REPEATED_GROUP = re.compile(r"(?<!\\)(?:\\\\)*\)[*+?{]")
+_OTHERWISE = re.compile(r"\[[^\]]*\]|\\.|[.$]")
+"""These signs, and classes of signs, in which a point is one."""
+_IN_RE2 = {
+    ".": r"[^\n\r\x{85}\x{2028}\x{2029}]",
+    "$": r"(?:\r\n|[\n\r\x{85}\x{2028}\x{2029}])?\z",
+    r"\s": r"[\t\n\v\f\r ]",
+}
+_IN_PYTHON = {
+    ".": r"[^\n\r\x85\u2028\u2029]",
+    "$": r"(?:(?<!\r)(?=\n\Z)|(?=\r\n\Z)|(?=[\r\x85\u2028\u2029]\Z)|\Z)",
+    r"\z": r"\Z",
+}
+"""What these signs are in Java, which knows more ends of lines and blanks; a text ends before its last end of line."""
+_REPLACEMENT = re.compile(r"\$(\d)(?!\d)|([^$\\]+)")
+
+
+def _split(pattern: str) -> tuple[str, bool]:
+    """A pattern without its flag, and whether it has that of any case."""
+    return pattern.removeprefix(_IN_ANY_CASE), pattern.startswith(_IN_ANY_CASE)
+
+
+def _is_regex(pattern: str | None) -> bool:
+    """Whether Java, RE2 and Python read a regular expression alike, but for signs that are written out."""
+    if pattern is None or not pattern.isascii() or not _REGEX.fullmatch(pattern):
+        return False
+    try:
+        re.compile(pattern.replace(r"\z", r"\Z"))
+    except re.error:
+        return False
+    return True
+
+
+def _is_read(pattern: str) -> bool:
+    plain, _ = _split(pattern)
+    return _is_regex(plain) and not _REPEATED_GROUP.search(plain)
+
+
+@lru_cache(maxsize=1_024)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    plain, in_any_case = _split(pattern)
+    written = _OTHERWISE.sub(lambda sign: _IN_PYTHON.get(sign[0], sign[0]), plain)
+    return re.compile(written, re.ASCII | (re.IGNORECASE if in_any_case else re.NOFLAG))
+
+
+def _of_matches(
+    value: Callable[[re.Pattern[str], str, Call], object], type_: pa.DataType, every: bool = False
+) -> Kernel:
+    """A function of a text and a constant pattern.
+
+    Args:
+        value: of one text.
+        type_: of the values.
+        every: whether all matches are looked for: of those of nothing Java and Python find others.
+    """
+
+    def compute(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+        pattern, encoded = _compiled(constant_text(call, 1) or ""), arguments[0].dictionary_encode()
+        values = [value(pattern, text, call) for text in encoded.dictionary.to_pylist()]
+        return pa.array(values, type_).take(encoded.indices)
+
+    def accepts(call: Call) -> bool:
+        pattern = constant_text(call, 1)
+        if call.arguments[0].type.kind is not Kind.STRING or pattern is None or not _is_read(pattern):
+            return False
+        return not every or _compiled(pattern).search("") is None
+
+    return Kernel(compute, accepts)
+
+
+def _rlike(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """By RE2, whose time is linear; between two signs that end a line together it has an end, and Java has not."""
+    (texts, _), pattern = arguments, constant_text(call, 1) or ""
+    found = pc.match_substring_regex(texts, _OTHERWISE.sub(lambda sign: _IN_RE2.get(sign[0], sign[0]), pattern))
+    if "$" not in pattern or not pc.any(ends := pc.ends_with(texts, "\r\n")).as_py():
+        return found
+    unsure = [_compiled(pattern).search(text) is not None for text in texts.filter(ends).to_pylist()]
+    return pc.replace_with_mask(found, ends.fill_null(False), pa.array(unsure, pa.bool_()))
+
+
+def _extracted(pattern: re.Pattern[str], text: str, call: Call) -> str:
+    found = pattern.search(text)
+    return (found[constant_integer(call, 2) or 0] or "") if found else ""
+
+
+def _first(pattern: re.Pattern[str], text: str, call: Call) -> str | None:
+    """NULL also where nothing is what matches."""
+    found = pattern.search(text)
+    return (found[0] or None) if found else None
+
+
+def _place(pattern: re.Pattern[str], text: str, call: Call) -> int:
+    """From 1 on; 0 where there is none."""
+    found = pattern.search(text)
+    return found.start() + 1 if found else 0
+
+
+def _count(pattern: re.Pattern[str], text: str, call: Call) -> int:
+    return sum(1 for _ in pattern.finditer(text))
+
+
+def _replaced(pattern: re.Pattern[str], text: str, call: Call) -> str:
+    parts = [
+        (int(part[1]) if part[1] else None, part[2]) for part in _REPLACEMENT.finditer(constant_text(call, 2) or "")
+    ]
+    return pattern.sub(lambda m: "".join(own if group is None else m[group] or "" for group, own in parts), text)
+
+
+def _is_replaced(call: Call) -> bool:
+    """Whether the replacement is made of texts and of groups by one digit."""
+    text, pattern = constant_text(call, 2), constant_text(call, 1)
+    if text is None or pattern is None:
+        return False
+    groups = _compiled(pattern).groups
+    known = all(not part[1] or int(part[1]) <= groups for part in _REPLACEMENT.finditer(text))
+    return known and "".join(part[0] for part in _REPLACEMENT.finditer(text)) == text
+
+
+def _like_in_lower_case(call: Call) -> Call:
+    pattern = TEXT_KERNELS["lower"].compute(call, [pa.array([constant_text(call, 1)], pa.string())])[0].as_py()
+    return Call("like", (call.arguments[0], Constant(pattern, STRING)), BOOLEAN)
+
+
+def _ilike(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """LIKE of both sides in lower case, as Spark has it."""
+    lower = TEXT_KERNELS["lower"].compute(call, [arguments[0]])
+    return CONDITION_KERNELS["like"].compute(_like_in_lower_case(call), [lower])
+
+
+def _with(separator: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """Texts with another between each two of them; NULLs are left out.
+
+    Arrow's own ``null_handling="skip"`` leaves out the rows in which all are NULL.
+    """
+    between, joined = constant_text(separator, 0) or "", arguments[1]
+    for text in arguments[2:]:
+        joined = pc.coalesce(pc.binary_join_element_wise(joined, text, between), joined, text)
+    return pc.fill_null(joined, "")
+
+
+_EXTRACTED, _REPLACED = _of_matches(_extracted, pa.string()), _of_matches(_replaced, pa.string(), every=True)
+PATTERN_KERNELS = {
+    "rlike": Kernel(
+        _rlike, lambda call: call.arguments[0].type.kind is Kind.STRING and _is_regex(constant_text(call, 1))
+    ),
+    "ilike": Kernel(_ilike, lambda call: CONDITION_KERNELS["like"].accepts(_like_in_lower_case(call))),
+    "regexp_extract": Kernel(
+        _EXTRACTED.compute, lambda call: constant_integer(call, 2) is not None and _EXTRACTED.accepts(call)
+    ),
+    "regexp_substr": _of_matches(_first, pa.string()),
+    "regexp_instr": _of_matches(_place, pa.int64()),
+    "regexp_count": _of_matches(_count, pa.int64(), every=True),
+    "regexp_replace": Kernel(_REPLACED.compute, lambda call: _REPLACED.accepts(call) and _is_replaced(call)),
+    "concat_ws": Kernel(
+        _with,
+        lambda call: (
+            len(call.arguments) > 1
+            and constant_text(call, 0) is not None
+            and all(argument.type.kind is Kind.STRING for argument in call.arguments)
+        ),
+    ),
+}
+"""By the name of the function."""
+
+OTHER_PATTERN_KERNELS = {
+    "rlike": _of_matches(lambda pattern, text, call: pattern.search(text) is not None, pa.bool_()),
+}
+"""In any case, which RE2 and Java tell of other letters, too."""
