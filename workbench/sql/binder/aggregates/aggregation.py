@@ -169,8 +169,7 @@ class Aggregation:
         name = syntax.name
         if name in _SHARES and len(arguments) > 1 and isinstance(shares := arguments[1], Call):
             each = [self._built_in(syntax, [arguments[0], share], node, b) for share in shares.arguments]
-            none = call("is_null", each[0])
-            return call("case", none, Constant(None, array_of(each[0].type)), call("array", *each))
+            return call("case", call("is_null", each[0]), Constant(None, array_of(each[0].type)), call("array", *each))
         if name in PLACED and (syntax.order or self._rows_order):
             _check(name, len(syntax.parts), syntax.distinct, node, b.source)
             name, arguments = in_order(syntax, arguments, node, b, self._rows_order)
@@ -191,11 +190,7 @@ class Aggregation:
             name, arguments = in_order(syntax, arguments, node, b, rows)
         elif name == "percentile_disc" and syntax.order and syntax.order[0].args.get("desc"):
             name += DESCENDING
-        if (
-            name in ("mad", "median", "percentile")
-            and b.rules.median_cuts_decimals
-            and arguments[0].type.kind is Kind.DECIMAL
-        ):
+        if name in _OF_MIDDLES and b.rules.median_cuts_decimals and arguments[0].type.kind is Kind.DECIMAL:
             b.source.refuse(f"{name.upper()} of a DECIMAL", node, "duckdb cuts its digits off: CAST it AS DOUBLE")
         if name in ("min_by", "max_by") and b.rules.extremes_skip_nulls:
             value, key = arguments
@@ -324,6 +319,7 @@ def _share(share: Expression | None, syntax: AggregateSyntax, source: SourceText
 
 _EXTREMES = ("min", "max", "min_by", "max_by")
 _OF_A_ROW = {"max": "the largest of a row is GREATEST(a, b)", "min": "the smallest of a row is LEAST(a, b)"}
+_OF_MIDDLES = ("mad", "median", "percentile")
 _SHARES = ("percentile", "percentile_disc", "approx_percentile")
 _WITH_SHARE = "as in PERCENTILE(amount, 0.9), or PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY amount): 90 percent"
 
