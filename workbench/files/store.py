@@ -325,9 +325,7 @@ class ObjectStore:
 
     def top_names(self, after: str = "") -> Iterator[str]:
         """The names of objects without a slash; a store lists those after a name at once."""
-        with _as_os_errors(after):
-            for some in self._requests.list(self._store, offset=after or None):
-                yield from (each["path"] for each in some if "/" not in each["path"])
+        return (each.name for each in self.names(after=after) if "/" not in each.name)
 
     def remove(self, names: Iterable[str]) -> None:
         """Remove objects."""
