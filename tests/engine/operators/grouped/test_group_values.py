@@ -195,7 +195,7 @@ def test_what_values_are_away_from_their_median(large: int, wild: tuple[float, .
         stored.keep(stored.of_moved(moved))
         found = stored.values(stored.of_moved([]), large).statistic(ValueStatistic("mad", of, DOUBLE)).to_pylist()
         expected = [
-            duckdb.execute("SELECT list_aggregate(?::DOUBLE[], 'mad')", [list(counter.elements())]).fetchone()[0]
+            duckdb.execute("SELECT list_aggregate(?::DOUBLE[], 'mad')", [list(counter.elements())]).fetchall()[0][0]
             for counter in rows
         ]
         np.testing.assert_array_equal(np.array(found[:3], float), np.array(expected, float), f"{rows}")
