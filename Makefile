@@ -25,7 +25,7 @@ lab: $(STAMP) java ## open the quickstart notebook in JupyterLab
 
 test: $(STAMP) java ## run the whole test suite, then lint
 	@sh scripts/system-packages.sh chromium
-	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder $(ARGS)
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 	@$(MAKE) --no-print-directory lint
 
 check: $(STAMP) ## what needs no Spark: the fast tests, in a minute

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from servers import Broker
 
-from workbench.files.store import open_store
+from workbench.files.store import store_at
 
 Content = Counter[tuple[Hashable, ...]]
 """How often each row is there, with values as JSON has them; decimals are texts."""
@@ -110,7 +110,7 @@ def of_delta(folder: Path) -> Content:
 
 def of_stored_folder(address: str) -> Content:
     """What the Parquet files at an object store sum up to."""
-    store = open_store(address)
+    store = store_at(address)
     files = (store.get(name) for name in store.top_names() if name.endswith(".parquet"))
     return summed(row for file in files for row in pq.read_table(pa.BufferReader(file)).to_pylist())
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from servers import object_store
 
-from workbench.files.store import FolderStore, ObjectStore, Store
+from workbench.files.store import FolderStore, ObjectStore, Store, store_at
 
 
 @pytest.fixture(scope="module", params=["folder", "objects"])
@@ -68,3 +68,17 @@ def test_a_store_that_is_not_there_says_so(tmp_path: Path) -> None:
             patch.delenv(f"AWS_{name}", raising=False)
         with pytest.raises(ValueError, match="is no object store that obstore knows"):
             ObjectStore("nothing://bucket")
+
+
+def test_a_store_is_asked_by_who_the_environment_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An analyst who has set her credentials tries again."""
+    pytest.importorskip("obstore")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "any")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "any")
+    with pytest.raises(OSError, match="does not give or take"):
+        store_at("s3://argus/again").put("a", b"a")
+    monkeypatch.undo()
+    with object_store(tmp_path) as address:
+        store_at(f"{address}/again").put("a", b"a")
+        assert store_at(f"{address}/again").get("a") == b"a"

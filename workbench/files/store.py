@@ -30,6 +30,8 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+")
 _FOLDER = "file"
 """The scheme of a folder that machines share."""
 
+_CREDENTIALS = ("AWS_", "AZURE_", "GOOGLE_")
+"""How variables begin that say where an object store is, and who asks."""
 _REQUEST_SECONDS, _RETRY_SECONDS = 30, 60
 """The longest that one request takes, and that failed ones are repeated."""
 _REQUEST_BYTES = 32 * 1024 * 1024
@@ -134,13 +136,7 @@ def whole_place(path: str | Path) -> str:
     return whole_address(path) if is_address(path) else str(Path(path).expanduser().resolve())
 
 
-@lru_cache
 def store_at(place: str) -> Store:
-    """The store of a folder or an address, one for all who ask: as ``open_store``."""
-    return open_store(place)
-
-
-def open_store(place: str) -> Store:
     """The store of a folder or an address, with the credentials that the environment has now.
 
     Raises:
@@ -149,7 +145,7 @@ def open_store(place: str) -> Store:
 
     Example:
         >>> import tempfile
-        >>> store = open_store(tempfile.mkdtemp())
+        >>> store = store_at(tempfile.mkdtemp())
         >>> store.put_first("commits/1", b"first"), store.put_first("commits/1", b"second")
         (True, False)
         >>> store.get("commits/1", first=1, length=2)
@@ -157,6 +153,12 @@ def open_store(place: str) -> Store:
         >>> store.put("a", b""), store.put("b", b""), [*store.top_names(after="a")]
         (None, None, ['b'])
     """
+    return _opened(place, tuple((name, value) for name, value in os.environ.items() if name.startswith(_CREDENTIALS)))
+
+
+@lru_cache
+def _opened(place: str, environment: tuple[tuple[str, str], ...]) -> Store:
+    """A store, opened once as long as the environment stays as it is."""
     if place.startswith(f"{_FOLDER}:"):
         return FolderStore(Path(whole_address(place).removeprefix(f"{_FOLDER}://")))
     return ObjectStore(place) if is_address(place) else FolderStore(Path(place))

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from workbench.arrow.stored_values import with_plain_months
 from workbench.errors import SessionError
-from workbench.files.store import open_store, whole_place
+from workbench.files.store import store_at, whole_place
 from workbench.session.sinks.folder import check_writable
 from workbench.session.sinks.rows import numbered_changes
 from workbench.session.sinks.target import Target
@@ -41,7 +41,7 @@ class DeltaTarget(Target):
     def __init__(self, folder: str) -> None:
         delta_client()
         self._place = whole_place(folder)
-        open_store(self._place)
+        store_at(self._place)
         self._sink = ""
 
     @property
@@ -57,7 +57,7 @@ class DeltaTarget(Target):
         """The version that the table has of this sink."""
         self._sink = f"argus-{sink}"
         if not is_delta_table(self._place):
-            check_writable(open_store(self._place))
+            check_writable(store_at(self._place))
             return None
         version: int | None = self._table().transaction_version(self._sink)
         return version

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from workbench.arrow.stored_values import with_plain_months
 from workbench.errors import SessionError
-from workbench.files.store import Store, is_address, open_store, whole_place
+from workbench.files.store import Store, is_address, store_at, whole_place
 from workbench.session.sinks.rows import numbered_changes
 from workbench.session.sinks.target import Target
 from workbench.sql.algebra.types import DataType
@@ -48,7 +48,7 @@ class FolderTarget(Target):
 
     def __init__(self, folder: str | Path) -> None:
         self._place = whole_place(folder)
-        self._store = open_store(self._place)
+        self._store = store_at(self._place)
         self._sink = ""
         self._last = ""
 
@@ -63,7 +63,7 @@ class FolderTarget(Target):
 
     def begin(self, sink: str, types: Sequence[DataType]) -> int | None:
         """The number of the last file; none is kept of a folder from which files are moved away."""
-        self._sink, self._last, self._store = sink, "", open_store(self._place)  # the environment may have changed
+        self._sink, self._last, self._store = sink, "", store_at(self._place)
         self._check_own()
         if any(self._store.names("_delta_log")):
             raise SessionError(f"{self._place} is a Delta table", hint=f"delta:{self._place} appends to it")

@@ -268,8 +268,7 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
     ],
     "regexp_replace": [
         (COLUMNS[STRING][0], Constant(pattern, STRING), Constant(by, STRING))
-        for pattern in MATCHED
-        for by in ("", "<$0>", "é$0$0-")
+        for pattern, by in zip(MATCHED, itertools.cycle(("<$0>", "", "é$0$0-")))
     ]
     + [(COLUMNS[STRING][0], Constant("(a)|(b)", STRING), Constant("[$2$1]", STRING))],
     "concat_ws": [(Constant(", ", STRING), *COLUMNS[STRING]), (Constant("", STRING), COLUMNS[STRING][0])],
