@@ -41,7 +41,7 @@ class Answering:
         if names:
             with self._engine.interrupts.stoppable():
                 self._engine.adopt(network, self._batch)
-        return self._found(names, network)
+        return self._answers(names, network)
 
     def answers_of_few(self, asked: Sequence[LogicalQuery]) -> list[Answers] | None:
         """The answers of some queries if they are found in few rows of what is known; else ``None``.
@@ -60,7 +60,7 @@ class Answering:
                         raise _ManyRowsError
         except _ManyRowsError:
             return None
-        return self._found(names, network)
+        return self._answers(names, network)
 
     def _planned(self, asked: Sequence[LogicalQuery]) -> tuple[list[str], Network]:
         network, names = self._network, []
@@ -70,7 +70,7 @@ class Answering:
             network = self._planner.register(network, names[-1], logical).network
         return names, network
 
-    def _found(self, names: Sequence[str], network: Network) -> list[Answers]:
+    def _answers(self, names: Sequence[str], network: Network) -> list[Answers]:
         self._network, state = network, self._engine.state
         limits = self._engine.runner.limits
         plans = [network.queries[name] for name in names]

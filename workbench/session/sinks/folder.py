@@ -22,7 +22,8 @@ from workbench.sql.algebra.types import DataType
 _OWNER = b"argus.sink"
 """Metadata of a file: the sink that wrote it."""
 _FILE = re.compile(r"batch-(\d+)\.parquet")
-_TRIED = ".argus-try"
+_PROBE = ".argus-try"
+"""A file that is written and removed to see whether files can be."""
 
 
 def check_writable(store: Store) -> None:
@@ -31,8 +32,8 @@ def check_writable(store: Store) -> None:
     Raises:
         OSError: it cannot be written to.
     """
-    store.put(_TRIED, b"")
-    store.remove([_TRIED])
+    store.put(_PROBE, b"")
+    store.remove([_PROBE])
 
 
 class FolderTarget(Target):

@@ -21,7 +21,7 @@ from itertools import chain
 from workbench.sql.algebra.expressions import Column, Constant, Expression, columns
 from workbench.sql.algebra.types import BOOLEAN
 from workbench.sql.binder.joins.alternatives import branches, split
-from workbench.sql.binder.joins.compared_values import with_comparisons_found
+from workbench.sql.binder.joins.comparison_joins import with_comparisons_as_joins
 from workbench.sql.binder.joins.null_rejection import rejects_nulls
 from workbench.sql.binder.joins.one_of_several import with_one_of_several
 from workbench.sql.binder.joins.trees import (
@@ -58,7 +58,7 @@ def resolved(trees: Iterable[FromTree], block: Block) -> Block:
         block: without inputs, over the positions of the trees; a column of the outer query is left as it is.
     """
     trees, block = with_values_of_groups(*joined_with_groups_of([*trees], block, resolved))
-    trees, block = with_one_of_several(*with_comparisons_found(trees, block))
+    trees, block = with_one_of_several(*with_comparisons_as_joins(trees, block))
     return _Resolver(_read(block).union(*map(_read_by_tree, trees))).block(trees, block)
 
 

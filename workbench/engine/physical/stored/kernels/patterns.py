@@ -33,7 +33,7 @@ _REGEX = re.compile(
 """Regular expressions that mean the same in Java, in RE2 and in Python."""
 _IN_ANY_CASE = "(?i)"
 _REPEATED_GROUP = re.compile(r"(?<!\\)(?:\\\\)*\)[*+?{]")
-_OTHERWISE = re.compile(r"\[[^\]]*\]|\\.|[.$]")
+_SIGNS = re.compile(r"\[[^\]]*\]|\\.|[.$]")
 """These signs, and classes of signs, in which a point is one."""
 _IN_RE2 = {
     ".": r"[^\n\r\x{85}\x{2028}\x{2029}]",
@@ -49,7 +49,7 @@ _IN_PYTHON = {
 _REPLACEMENT = re.compile(r"\$(\d)(?!\d)|([^$\\]+)")
 
 
-def _split(pattern: str) -> tuple[str, bool]:
+def _without_flag(pattern: str) -> tuple[str, bool]:
     """A pattern without its flag, and whether it has that of any case."""
     return pattern.removeprefix(_IN_ANY_CASE), pattern.startswith(_IN_ANY_CASE)
 
@@ -65,15 +65,16 @@ def _is_regex(pattern: str | None) -> bool:
     return True
 
 
-def _is_read(pattern: str) -> bool:
-    plain, _ = _split(pattern)
+def _is_read_alike(pattern: str) -> bool:
+    """Whether Java and Python also capture the same: of a repeated group they may keep other texts."""
+    plain, _ = _without_flag(pattern)
     return _is_regex(plain) and not _REPEATED_GROUP.search(plain)
 
 
 @lru_cache(maxsize=1_024)
 def _compiled(pattern: str) -> re.Pattern[str]:
-    plain, in_any_case = _split(pattern)
-    written = _OTHERWISE.sub(lambda sign: _IN_PYTHON.get(sign[0], sign[0]), plain)
+    plain, in_any_case = _without_flag(pattern)
+    written = _SIGNS.sub(lambda sign: _IN_PYTHON.get(sign[0], sign[0]), plain)
     return re.compile(written, re.ASCII | (re.IGNORECASE if in_any_case else re.NOFLAG))
 
 
@@ -85,7 +86,8 @@ def _of_matches(
     Args:
         value: of one text.
         type_: of the values.
-        every: whether all matches are looked for: of those of nothing Java and Python find others.
+        every: whether all matches are used. Java and Python differ in empty ones, so a pattern that may match an empty
+            text is left to Spark.
     """
 
     def compute(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
@@ -95,7 +97,7 @@ def _of_matches(
 
     def accepts(call: Call) -> bool:
         pattern = constant_text(call, 1)
-        if call.arguments[0].type.kind is not Kind.STRING or pattern is None or not _is_read(pattern):
+        if call.arguments[0].type.kind is not Kind.STRING or pattern is None or not _is_read_alike(pattern):
             return False
         return not every or _compiled(pattern).search("") is None
 
@@ -103,9 +105,14 @@ def _of_matches(
 
 
 def _rlike(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-    """By RE2, whose time is linear; between two signs that end a line together it has an end, and Java has not."""
+    """By RE2, whose time is linear, or by Python where letters of any case match, which RE2 does beyond ASCII, too.
+
+    The ``$`` of RE2 also matches between a carriage return and its line feed, where Java's does not.
+    """
     (texts, _), pattern = arguments, constant_text(call, 1) or ""
-    found = pc.match_substring_regex(texts, _OTHERWISE.sub(lambda sign: _IN_RE2.get(sign[0], sign[0]), pattern))
+    if _without_flag(pattern)[1]:
+        return _SEARCHED.compute(call, arguments)
+    found = pc.match_substring_regex(texts, _SIGNS.sub(lambda sign: _IN_RE2.get(sign[0], sign[0]), pattern))
     if "$" not in pattern or not pc.any(ends := pc.ends_with(texts, "\r\n")).as_py():
         return found
     unsure = [_compiled(pattern).search(text) is not None for text in texts.filter(ends).to_pylist()]
@@ -118,12 +125,12 @@ def _extracted(pattern: re.Pattern[str], text: str, call: Call) -> str:
 
 
 def _first(pattern: re.Pattern[str], text: str, call: Call) -> str | None:
-    """NULL also where nothing is what matches."""
+    """NULL also where the match is empty."""
     found = pattern.search(text)
     return (found[0] or None) if found else None
 
 
-def _place(pattern: re.Pattern[str], text: str, call: Call) -> int:
+def _position(pattern: re.Pattern[str], text: str, call: Call) -> int:
     """From 1 on; 0 where there is none."""
     found = pattern.search(text)
     return found.start() + 1 if found else 0
@@ -161,7 +168,7 @@ def _ilike(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     return CONDITION_KERNELS["like"].compute(_like_in_lower_case(call), [lower])
 
 
-def _with(separator: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+def _concat_ws(separator: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     """Texts with another between each two of them; NULLs are left out.
 
     Arrow's own ``null_handling="skip"`` leaves out the rows in which all are NULL.
@@ -172,21 +179,26 @@ def _with(separator: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     return pc.fill_null(joined, "")
 
 
+_SEARCHED = _of_matches(lambda pattern, text, call: pattern.search(text) is not None, pa.bool_())
 _EXTRACTED, _REPLACED = _of_matches(_extracted, pa.string()), _of_matches(_replaced, pa.string(), every=True)
 PATTERN_KERNELS = {
     "rlike": Kernel(
-        _rlike, lambda call: call.arguments[0].type.kind is Kind.STRING and _is_regex(constant_text(call, 1))
+        _rlike,
+        lambda call: (
+            call.arguments[0].type.kind is Kind.STRING
+            and (_is_regex(constant_text(call, 1)) or _SEARCHED.accepts(call))
+        ),
     ),
     "ilike": Kernel(_ilike, lambda call: CONDITION_KERNELS["like"].accepts(_like_in_lower_case(call))),
     "regexp_extract": Kernel(
         _EXTRACTED.compute, lambda call: constant_integer(call, 2) is not None and _EXTRACTED.accepts(call)
     ),
     "regexp_substr": _of_matches(_first, pa.string()),
-    "regexp_instr": _of_matches(_place, pa.int64()),
+    "regexp_instr": _of_matches(_position, pa.int64()),
     "regexp_count": _of_matches(_count, pa.int64(), every=True),
     "regexp_replace": Kernel(_REPLACED.compute, lambda call: _REPLACED.accepts(call) and _is_replaced(call)),
     "concat_ws": Kernel(
-        _with,
+        _concat_ws,
         lambda call: (
             len(call.arguments) > 1
             and constant_text(call, 0) is not None
@@ -195,8 +207,3 @@ PATTERN_KERNELS = {
     ),
 }
 """By the name of the function."""
-
-OTHER_PATTERN_KERNELS = {
-    "rlike": _of_matches(lambda pattern, text, call: pattern.search(text) is not None, pa.bool_()),
-}
-"""In any case, which RE2 and Java tell of other letters, too."""

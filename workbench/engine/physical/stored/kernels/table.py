@@ -32,7 +32,7 @@ from workbench.engine.physical.stored.kernels.nested import (
     variable_name,
 )
 from workbench.engine.physical.stored.kernels.numbers import NUMBER_KERNELS
-from workbench.engine.physical.stored.kernels.patterns import OTHER_PATTERN_KERNELS, PATTERN_KERNELS
+from workbench.engine.physical.stored.kernels.patterns import PATTERN_KERNELS
 from workbench.engine.physical.stored.kernels.quotients import EXACT_KERNELS, QUOTIENT_KERNELS
 from workbench.engine.physical.stored.kernels.texts import TEXT_KERNELS
 from workbench.engine.physical.stored.kernels.times import DAY_KERNELS, TIME_KERNELS
@@ -44,7 +44,7 @@ from workbench.sql.functions.calls import FUNCTIONS
 
 _TABLES: Sequence[Mapping[str, Kernel]] = (
     CONDITION_KERNELS, NUMBER_KERNELS, QUOTIENT_KERNELS, EXACT_KERNELS, VARIANCE_KERNELS, TEXT_KERNELS, TIME_KERNELS,
-    PATTERN_KERNELS, OTHER_PATTERN_KERNELS, DAY_KERNELS, CHOICE_KERNELS, NESTED_KERNELS, {"cast": CAST}, ROW_KERNELS,
+    PATTERN_KERNELS, DAY_KERNELS, CHOICE_KERNELS, NESTED_KERNELS, {"cast": CAST}, ROW_KERNELS,
 )  # fmt: skip
 KERNELS: dict[str, tuple[Kernel, ...]] = {}
 """By the name of the function in expressions; several where it is of several kinds of values."""

@@ -24,12 +24,12 @@ from workbench.sql.logical import Block
 from workbench.sql.predicates.cnf import Operator, PredSet, conjunction, map_predicates
 from workbench.sql.predicates.normal_form import normal_form
 
-MOST_FOUND = 4
+MOST_COMPARISON_JOINS = 4
 """Comparisons of a clause, at most: each is an outer join."""
 _COMPARED = ("=", "<>", "<", "<=", ">", ">=")
 
 
-def with_comparisons_found(trees: Sequence[FromTree], block: Block) -> tuple[list[FromTree], Block]:
+def with_comparisons_as_joins(trees: Sequence[FromTree], block: Block) -> tuple[list[FromTree], Block]:
     """The trees and the block over them, each comparison with a value that is not shown being an outer join.
 
     Args:
@@ -45,17 +45,17 @@ def with_comparisons_found(trees: Sequence[FromTree], block: Block) -> tuple[lis
         return list(trees), block
     compared = frozenset(values)
     while compared:
-        found = _Found(values, compared, 1 + max(place for tree in trees for place in positions(tree)))
+        comparisons = _ComparisonJoins(values, compared, 1 + max(place for tree in trees for place in positions(tree)))
         try:
-            changed = rewritten(block, found.value)
+            changed = rewritten(block, comparisons.value)
         except _IsShown as shown:
             compared -= shown.positions
             continue
-        if not found.joins or len(found.joins) > MOST_FOUND:
+        if not comparisons.joins or len(comparisons.joins) > MOST_COMPARISON_JOINS:
             break
         leaves = [leaf for leaf, _ in beside if leaf.position in compared]
         rows = Rows(tuple(tree for each in valued for tree in each.joined(changed) if tree not in leaves))
-        for join in found.joins.values():
+        for join in comparisons.joins.values():
             rows = Rows((replace(join, sides=(rows, join.sides[1])),))
         return [*rows.trees, *leaves], changed
     return list(trees), block
@@ -73,7 +73,7 @@ class _IsShown(Exception):
 
 
 @dataclass
-class _Found:
+class _ComparisonJoins:
     """Replaces comparisons with values.
 
     Attributes:
@@ -133,9 +133,9 @@ class _Found:
             raise _IsShown(read)
         if not all(any(rejects_nulls(p, {place}) for p in tested) for place in read):
             raise _IsShown(read)
-        return self._found(tested, sorted(read))
+        return self._has_partner(tested, sorted(read))
 
-    def _found(self, tested: PredSet, read: Sequence[int]) -> Expression:
+    def _has_partner(self, tested: PredSet, read: Sequence[int]) -> Expression:
         """That a row has a partner of which a condition holds."""
         if tested not in self.joins:
             moved = dict(zip(read, range(self.position, self.position + len(read)), strict=True))
