@@ -23,6 +23,7 @@ WORKBENCH = ROOT / "workbench"
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 from functions_page import functions_page  # noqa: E402
+from python_sources import parsed  # noqa: E402
 
 from workbench.catalog import schema  # noqa: E402  # the checkout that is documented, installed or not
 from workbench.catalog.database import Database  # noqa: E402
@@ -256,7 +257,7 @@ def modules() -> str:
 def purpose(path: Path) -> str:
     """The first sentence of the docstring of a module or a package; empty where it has none."""
     file = next((each for each in (path, path.with_suffix(".py"), path / "__init__.py") if each.is_file()), None)
-    docstring = None if file is None else ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
+    docstring = None if file is None else ast.get_docstring(parsed(file))
     first = re.split(r"\n\n|(?<=\.)\s", docstring or "", maxsplit=1)[0]
     return _cell(" ".join(first.split()))
 

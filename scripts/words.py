@@ -9,6 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+from python_sources import parsed
+
 ROOT = Path(__file__).parents[1]
 PROSE = ("workbench", "benchmarks", "docs", "README.md", "CONTRIBUTING.md", "SECURITY.md")
 PHRASES = re.compile(r"\b(so many|whoever|nobody|somebody|anybody|what comes)\b", re.IGNORECASE)
@@ -50,7 +52,7 @@ for path in sorted(path for name in PROSE for path in [ROOT / name, *(ROOT / nam
         text, at = path.read_text(encoding="utf-8"), str(path.relative_to(ROOT))
         found += [f"{at}:{text.count(chr(10), 0, each.start()) + 1}: {each[0]}" for each in PHRASES.finditer(text)]
         if at.startswith(("workbench/", "benchmarks/")) and path.suffix == ".py":
-            module, own = ast.parse(text), at.startswith("workbench/")
+            module, own = parsed(path), at.startswith("workbench/")
             found += [f"{at}: {each}" for each in private_types(module.body)] if own else []
             for name in definitions(module):
                 # A function of a benchmark is called by its module.

@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 
 import pytest
+from python_sources import parsed
 
 PROJECT = Path(__file__).resolve().parents[1]
 
@@ -27,7 +28,7 @@ def imported(name: str, path: Path) -> set[str]:
     """Dotted names a module imports anywhere in its text, relative ones resolved."""
     package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from long import FIRST
+from python_sources import parsed
 
 ROOT = Path(__file__).parents[1]
 WORKBENCH, BENCHMARKS, TESTS = ROOT / "workbench", ROOT / "benchmarks", ROOT / "tests"
@@ -64,7 +65,7 @@ def private_uses(path: Path) -> Iterator[str]:
     text = path.read_text(encoding="utf-8")
     if not USED.search(text):
         return  # most have nothing to look at more closely, which takes longer
-    module = ast.parse(text)
+    module = parsed(path)
     own = defined(module)
     for node in ast.walk(module):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("workbench"):

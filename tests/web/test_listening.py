@@ -10,6 +10,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from python_sources import parsed
 
 from workbench.errors import SessionError
 from workbench.web.listening import Endpoint, listen
@@ -70,7 +71,7 @@ def test_a_page_that_calls_this_machine_by_another_name_gets_nothing() -> None:
 def test_nothing_else_of_the_package_listens() -> None:
     found = set()
     for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             match node:
                 case ast.ImportFrom(module=str(module), names=names) if not module.startswith("workbench"):
                     called = {name.name for name in names}
