@@ -17,8 +17,7 @@ from benchmarks.gate.baseline import Ratio
 from benchmarks.peers import by_hand
 from benchmarks.processes import processor_seconds_of_all, spark_jobs
 from benchmarks.query_sets.views import STREAM, views
-from benchmarks.sample_streams.payments import payments
-from benchmarks.studies.views import AMOUNT, CENTS
+from benchmarks.sample_streams.payments import AMOUNT, CENTS, payments
 from workbench.engine.spark.local_session import local_spark
 from workbench.experiments import reruns, runs
 from workbench.experiments.digests import check_digests

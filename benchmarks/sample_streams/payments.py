@@ -12,6 +12,9 @@ _BANKS = 20
 ACCOUNTS = 50_000
 LARGEST_AMOUNT = 1_000_000
 """Amounts are below it: cents, where they are integers."""
+AMOUNT = pa.decimal128(15, 2)
+CENTS = 100
+"""In the unit of the amounts."""
 
 
 def payments(rows: int, money: pa.DataType | None = None, seed: int = 0) -> pa.Table:

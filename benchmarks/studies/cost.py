@@ -20,7 +20,7 @@ from benchmarks.gate import matrix
 from benchmarks.processes import DRIVER, JVM, PROCESS_KINDS, WORKERS, processor_seconds, session_processes, spark_jobs
 from benchmarks.query_sets.kinds import KindOfQuery, kinds
 from benchmarks.sample_streams import kinds as sample
-from benchmarks.studies.corrections import latest, updated
+from benchmarks.sample_streams.corrected import latest, updated
 from workbench.engine.fetching import fetch_changes
 from workbench.engine.spark.job_properties import NO_PROPERTIES
 from workbench.engine.spark.jobs import Job, JobRunner, PlanJob

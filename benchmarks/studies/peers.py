@@ -18,7 +18,6 @@ from workbench.experiments.workload import BATCH_ROWS, Workload
 
 _HISTORY = 20_000
 _NUMBERS = (1, 10, 100, 768)
-PEERS_FOLDER = "build"
 CYCLE_MS = 50
 """The shorter of Deephaven's cycles: its own is made for people who look at tables."""
 _DUCKDB = "DuckDB"
@@ -37,7 +36,7 @@ def _duckdb(work: Workload, installed: Path) -> LiveOutcome:
 
 
 _DEEPHAVEN = ("deephaven-server==42.7",)
-DEEPHAVEN = Script("deephaven", _DEEPHAVEN, "deephaven_server", "deephaven_job.py", {"ARGUS_CYCLE": str(CYCLE_MS)})
+_QUICK = Script("deephaven", _DEEPHAVEN, "deephaven_server", "deephaven_job.py", {"ARGUS_CYCLE": str(CYCLE_MS)})
 PEERS = (
     Peer("workbench", "kept up", _workbench),
     Peer(_DUCKDB, "queries run again", _duckdb),
@@ -45,7 +44,7 @@ PEERS = (
     Peer(
         "Deephaven", "kept up, cycle of 1 s", Script("deephaven", _DEEPHAVEN, "deephaven_server", "deephaven_job.py")
     ),
-    Peer("Deephaven, quick", f"kept up, cycle of {CYCLE_MS} ms", DEEPHAVEN),
+    Peer("Deephaven, quick", f"kept up, cycle of {CYCLE_MS} ms", _QUICK),
     Peer("Pathway", "kept up", Script("pathway", ("pathway==0.33.0", "pyarrow"), "pathway", "pathway_job.py")),
     Peer(
         "Flink", "kept up, one job without batches",
@@ -75,7 +74,7 @@ class Peers(Study):
     history: int = option(_HISTORY, "rows of history")
     batch: int = option(BATCH_ROWS, "rows of a batch")
     batches: int = option(10, "batches that are measured")
-    folder: str = option(PEERS_FOLDER, "where peers are, or are installed by pip")
+    folder: str = option("build", "where peers are, or are installed by pip")
 
     def run(self, progress: StudyProgress) -> Findings:
         """Run it."""

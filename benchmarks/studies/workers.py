@@ -20,9 +20,8 @@ from pyspark.sql import SparkSession
 
 from benchmarks.processes import DRIVER, JVM, processor_seconds, session_processes
 from benchmarks.query_sets.views import STREAM, join, selection, views
-from benchmarks.sample_streams.payments import payments
+from benchmarks.sample_streams.payments import AMOUNT, CENTS, payments
 from benchmarks.standalone import cluster
-from benchmarks.studies.views import AMOUNT, CENTS
 from workbench.experiments import reruns, runs
 from workbench.experiments.digests import Digest, check_digests
 from workbench.experiments.measure import descendants

@@ -14,21 +14,16 @@ from benchmarks.registry import BENCHMARKS
 from workbench.experiments import runs
 
 SMALL = {
-    "views": "--views 1 2 --batch-sizes 40 5000 --history 200 --batches 1 --large-batches 1",
     "peers": "workbench DuckDB --views 1 2 --history 200 --batch 40 --batches 1",
     "workers": "--views 1 --history 200 --batch 400 --batches 1",
     "nexmark": "--size 300 --batches 1 --share 0.2 --queries q00 q12 --alone",
-    "soak": "--batches 3 --batch 40 --queries 10 --cores 8 --every 0 --sample 0 --settle 0"
-    " --change 2 --changed 2 --compare 3 --compared 10",
 }
 EXPECTED = {
-    "views": ["after 200 rows", "× by hand", "5,000      2"],
     "peers": ["kept up", "queries run again", "14 answers compared"],
-    "soak": ["10 queries for", "3 batches", "descriptors of the workers", "expected to grow", "10 answers compared"],
     "nexmark": ["nexmark: 2 queries", "DuckDB again", "2 answers compared"],
     "workers": ["3 queries over payments, batches of 400; 6 answers equal", "workers of one core"],
 }
-LASTING = {"soak", "workers"}
+LASTING = {"workers"}
 """Those that take long even when they are small."""
 
 
