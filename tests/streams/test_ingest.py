@@ -20,7 +20,8 @@ from workbench.errors import StreamError
 from workbench.streams import log_writer
 from workbench.streams.ingest import Arriving, ingest
 from workbench.streams.log import CHUNK_ROWS, StreamLog, open_log
-from workbench.streams.log_writer import FILE_ROWS, ROW_GROUP_ROWS
+from workbench.streams.log_writer import FILE_ROWS
+from workbench.streams.row_groups import ROW_GROUP_ROWS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from pathlib import Path
+from random import Random
 
 import pyarrow as pa
 import pytest
 
 from workbench.errors import StreamError
+from workbench.files.writing import checksum_of
+from workbench.streams import tail as tail_module
+from workbench.streams.arriving import as_told, told_of, without_rows
 from workbench.streams.corrections.declared import EVENT, WEIGHT, corrections_of
 from workbench.streams.corrections.update import update
 from workbench.streams.ingest import ingest
-from workbench.streams.log import StreamLog, open_log
+from workbench.streams.log import StreamLog, logged_files, open_log
 from workbench.streams.source import QuarantinedRow
 from workbench.streams.tail import TAIL, Tail
 
@@ -129,3 +134,48 @@ def test_offsets_are_those_of_the_last_transaction_whoever_wrote_it(tmp_path: Pa
     assert tail.offsets == other.offsets == {"a": "4"}
     tail.replace_offsets({"a": "5"})
     assert tail.offsets == {"a": "5"}
+
+
+@pytest.fixture
+def few_rows_are_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tail_module, "FILED_ROWS", 3)
+
+
+@pytest.mark.usefixtures("few_rows_are_a_file")
+def test_many_rows_that_come_together_are_a_file_that_tasks_read(tmp_path: Path) -> None:
+    """Beside parts that are in no file; a task has the rows of files alone, and nothing else of the log."""
+    chance, log, expected = Random(3), table(tmp_path, None), ZIPS.to_pylist()
+    for at in range(20):
+        some = [{"zip": f"{at}", "n": n} for n in range(chance.choice([1, 2, 3, 7]))]
+        update(log, pa.Table.from_pylist(some), None)
+        expected += some
+    by_tasks = 0
+    for either in (log, open_log(log.folder)):
+        for _ in range(80):
+            start = chance.randrange(len(expected))
+            positions = range(start, chance.randint(start, len(expected)))
+            assert either.read(positions.start, positions.stop).to_pylist() == expected[start : positions.stop]
+            if either.has_in_files(positions):
+                told = as_told(without_rows(either), json.loads(json.dumps(told_of(either, positions))))
+                assert told.table().to_pylist() == expected[start : positions.stop]
+                by_tasks += len(positions) > 3
+    assert by_tasks > 3
+    assert len([*log.folder.glob("later-*.parquet")]) == len(log.files_of(range(3, log.rows))) > 3
+    (file, *_) = log.files_of(range(3, log.rows))
+    assert logged_files(log.folder)[file.path.name] == file.checksum == checksum_of(file.path)
+    file.path.unlink()
+    with pytest.raises(StreamError, match=f"its stored rows cannot be read from {file.path}"):
+        log.read(0, log.rows)
+
+
+@pytest.mark.usefixtures("few_rows_are_a_file")
+def test_a_file_whose_transaction_is_undone_goes(tmp_path: Path) -> None:
+    log = table(tmp_path, None)
+    assert log.tail is not None
+    with pytest.raises(ZeroDivisionError), log.tail.transaction():
+        log.tail.append(ZIPS.cast(log.schema))
+        raise ZeroDivisionError
+    assert not [*log.folder.glob("later-*")]
+    update(log, ZIPS, None)
+    (log.folder / "later-of-a-process-that-ended.parquet").touch()
+    assert [path.name for path in log.left_over(log.folder.iterdir())] == ["later-of-a-process-that-ended.parquet"]

@@ -2,8 +2,8 @@
 
 Many rows that are in the files of the streams' logs are read, cast, numbered and written by tasks, which answer with
 the segments and the largest values that the event-time clock needs. Such a task goes on with what it has written to the
-first depth of the network, which so needs no job of its own (``FirstDepth``). Few rows, and those of a log's tail, are
-written by this process.
+first depth of the network, which so needs no job of its own (``FirstDepth``). Few rows, and those of a tail that are
+in no file, are written by this process.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from workbench.limits import LIMITS, Limits
 from workbench.sql.windows.stream_time import ROW
 from workbench.streams.arriving import ArrivingRows, as_told, cut_at_multiples, on_time, told_of, without_rows
 from workbench.streams.log import StreamLog
-from workbench.streams.log_writer import ROW_GROUP_ROWS
+from workbench.streams.row_groups import ROW_GROUP_ROWS
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ class _Logging:
     def by_tasks(self, runner: Runner, plans: Mapping[str, TreePlan]) -> SideStep | None:
         """The step whose tasks write them, and begin with the network; ``None`` where this process writes them."""
         (part, *others), log = self.rows.parts or (range(0),), self.rows.log
-        if others or not isinstance(part, range) or part.stop > log.copied:
+        if others or not isinstance(part, range) or not log.has_in_files(part):
             return None
         if self.rows.rows <= runner.limits.rows_logged_in_process:
             return None

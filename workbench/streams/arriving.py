@@ -6,7 +6,7 @@ What is in the log's files a task on another machine can read, too: it is told t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,8 @@ import pyarrow as pa
 
 from workbench.files.cache import CHECKSUMS
 from workbench.files.packs import check_cached
-from workbench.streams.log import CHUNK_ROWS, LogFile, StreamLog
+from workbench.streams.log import CHUNK_ROWS, StreamLog
+from workbench.streams.row_groups import LogFile
 
 
 @dataclass(frozen=True)
@@ -77,26 +78,25 @@ def without_rows(log: StreamLog) -> StreamLog:
     """How the rows of a log are read, whatever its files are: what tasks are told once."""
     return replace(
         log, files=(), copied=0, late=np.zeros(0, dtype=np.int64), tail=None, quarantined_first=(), misfits_copied=0,
-        checksum=None, checksums={}, guesses={}, notes=(), drifts_copied=(),
+        checksum=None, guesses={}, notes=(), drifts_copied=(),
     )  # fmt: skip
 
 
 def told_of(log: StreamLog, positions: range) -> dict[str, Any]:
     """Where rows are in the files of a log, in terms of JSON: what a task is told in each batch."""
-    files = [file for file in log.files if file.start < positions.stop and positions.start < file.start + file.rows]
     return {
         "positions": [positions.start, positions.stop],
-        "files": [[str(file.path), file.start, file.rows, log.checksums.get(file.path.name)] for file in files],
+        "files": [[str(file.path), *astuple(file)[1:]] for file in log.files_of(positions)],
         "late": log.late_between(positions.start, positions.stop).tolist(),
     }
 
 
 def as_told(log: StreamLog, told: Mapping[str, Any]) -> ArrivingRows:
     """The rows that a task is told of (``told_of``), of a log ``without_rows``."""
-    for path, _, _, checksum in told["files"]:
-        CHECKSUMS.tell(path, checksum)
-        check_cached(path)
     positions = range(*told["positions"])
-    files = tuple(LogFile(Path(path), start, rows) for path, start, rows, _ in told["files"])
+    files = tuple(LogFile(Path(path), *told_of_it) for path, *told_of_it in told["files"])
+    for file in files:
+        CHECKSUMS.tell(str(file.path), file.checksum)
+        check_cached(str(file.path))
     late = np.array(told["late"], dtype=np.int64)
     return ArrivingRows(replace(log, files=files, copied=positions.stop, late=late), (positions,))

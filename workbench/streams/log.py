@@ -38,9 +38,9 @@ from workbench.streams.files.json_values import MORE, MORE_FIELD
 from workbench.streams.guessing import Guess
 from workbench.streams.lateness import Lateness
 from workbench.streams.nan_values import nan_as_null
-from workbench.streams.row_groups import read_rows
+from workbench.streams.row_groups import LogFile, read_rows
 from workbench.streams.source import QuarantinedRow
-from workbench.streams.tail import TAIL, Tail, WaitingRecord
+from workbench.streams.tail import TAIL, Tail, WaitingRecord, files_of_tail
 from workbench.streams.transactions import Transactions, last_begin
 from workbench.streams.widened_columns import WidenedColumn
 
@@ -63,15 +63,6 @@ LOG_VERSION = 1
 _HINT = "add the stream again; the folder may have been moved or cut short"
 
 
-@dataclass(frozen=True, slots=True)
-class LogFile:
-    """One Parquet file: the rows ``[start, start + rows)`` of its stream."""
-
-    path: Path
-    start: int
-    rows: int
-
-
 @dataclass(frozen=True)
 class StreamLog:
     """The rows of one stream or table, in arrival order.
@@ -89,7 +80,6 @@ class StreamLog:
         widened: columns that have other types than they had then.
         late: positions of the rows that come later than ``lateness`` allows, ascending.
         checksum: of the manifest.
-        checksums: of the other files, by their names; a log of an early version has none.
         tail: the rows that came later; ``None``: there never were any.
         transactions: which transaction of the source each row is of; ``None``: it does not say.
         nan_is_null: whether NaN of the source is read as NULL.
@@ -105,7 +95,6 @@ class StreamLog:
     lateness: Lateness | None = None
     late: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64), compare=False, repr=False)
     checksum: int | None = None
-    checksums: Mapping[str, int] = field(default_factory=dict)
     corrections: Corrections | None = None
     spelled: Mapping[str, str] = field(default_factory=dict, compare=False)
     guesses: Mapping[str, Guess] = field(default_factory=dict, compare=False)
@@ -279,14 +268,31 @@ class StreamLog:
         start, stop = max(0, start), min(stop, self.rows)
         first = bisect_right(self.files, start, key=lambda file: file.start) - 1
         pieces = []
-        for file in self.files[max(0, first) :]:
-            if file.start < stop and start < file.start + file.rows:
-                rows = max(0, start - file.start), min(file.rows, stop - file.start)
-                pieces.append(self._read_file(file, *rows, stored))
+        parts: list[LogFile | pa.Table] = [file for file in self.files[max(0, first) :] if file.has_some(start, stop)]
         if self.tail is not None and stop > self.copied:
-            later = self.tail.read(max(start, self.copied), stop)
-            pieces += [self._as_now(table.select(_there(stored, table.schema))) for table in later]
+            parts += self.tail.read(max(start, self.copied), stop)
+        for part in parts:
+            if isinstance(part, LogFile):
+                rows = max(0, start - part.start), min(part.stop, stop) - part.start
+                pieces.append(self._read_file(part, *rows, stored))
+            else:
+                pieces.append(self._as_now(part.select(_there(stored, part.schema))))
         return pa.concat_tables([_of_columns(self.schema, stored).empty_table(), *pieces], promote_options="default")
+
+    def files_of(self, positions: range) -> list[LogFile]:
+        """The files that have some of the rows at these positions."""
+        later = () if self.tail is None else self.tail.files(positions.start, positions.stop)
+        return [file for file in (*self.files, *later) if file.has_some(positions.start, positions.stop)]
+
+    def left_over(self, paths: Iterable[Path]) -> list[Path]:
+        """Those of some files that were being written to it when a process ended."""
+        return [] if self.tail is None else self.tail.unnamed(paths)
+
+    def has_in_files(self, positions: range) -> bool:
+        """Whether all rows at these positions are in files, which tasks can read."""
+        start, stop = positions.start, positions.stop
+        there = (range(max(file.start, start), min(file.stop, stop)) for file in self.files_of(positions))
+        return sum(map(len, there)) == len(positions)
 
     def on_time(self, start: int, stop: int, columns: Sequence[str] | None = None) -> pa.Table:
         """The rows of ``read`` without late rows."""
@@ -360,7 +366,8 @@ def logged_files(folder: Path) -> dict[str, int | None]:
     checksums = manifest.get("checksums", {})
     try:
         names = [name for name, _ in manifest["files"]] + [LATE] * ("lateness" in manifest)
-        return {str(name): None for name in names} | {str(name): int(checksum) for name, checksum in checksums.items()}
+        known = {str(name): int(checksum) for name, checksum in checksums.items()}
+        return {str(name): None for name in names} | known | files_of_tail(folder / TAIL)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise StreamError(f"{folder / MANIFEST} is damaged: {error}", hint=_HINT) from error
 
@@ -389,7 +396,8 @@ def _manifest(folder: Path) -> tuple[dict[str, Any], int]:
 
 
 def _log(folder: Path, manifest: Mapping[str, Any], checksum: int) -> StreamLog:
-    files = tuple(_files(folder, manifest["files"]))
+    checksums = manifest.get("checksums", {})
+    files = tuple(_files(folder, manifest["files"], checksums))
     late = {"late": np.load(present(str(folder / LATE)))} if "lateness" in manifest else {}
     return StreamLog(
         name=manifest["name"],
@@ -405,7 +413,6 @@ def _log(folder: Path, manifest: Mapping[str, Any], checksum: int) -> StreamLog:
         misfits_copied=manifest["set_aside_total"],
         lateness=Lateness.stored(*manifest["lateness"]) if late else None,
         checksum=checksum,
-        checksums=manifest.get("checksums", {}),
         spelled=manifest.get("spelled", {}),
         guesses={name: Guess.of_json(stored) for name, stored in manifest.get("guesses", {}).items()},
         notes=tuple(manifest.get("notes", ())),
@@ -427,10 +434,10 @@ def log_schema(
     return pa.schema(fields + [pa.field(TRANSACTION, one.type) for one in (transactions,) if one is not None])
 
 
-def _files(folder: Path, entries: Iterable[tuple[str, int]]) -> Iterator[LogFile]:
+def _files(folder: Path, entries: Iterable[tuple[str, int]], checksums: Mapping[str, int]) -> Iterator[LogFile]:
     start = 0
     for name, rows in entries:
-        yield LogFile(path_inside(folder, name), start, rows)
+        yield LogFile(path_inside(folder, name), start, rows, checksums.get(name))
         start += rows
 
 

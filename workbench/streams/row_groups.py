@@ -1,4 +1,4 @@
-"""The rows of a file of a log, by its row groups. The group that was read last is kept: the next batch of few rows
+"""The files of a log, and their rows by row groups. The group that was read last is kept: the next batch of few rows
 mostly reads the rows of it that come next.
 """
 
@@ -6,15 +6,54 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from workbench.files.writing import NewFile
+
+ROW_GROUP_ROWS = 16_384
+"""Rows of a row group, which a batch reads whole, however few of its rows it takes: at 65,536 that took 29 ms for 4,000
+rows of ten columns, and takes 6."""
 _FILES = 64
 """Files of which the columns are known."""
 _GROUPS = 4
 """Groups that are kept, of as many streams that are read in turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogFile:
+    """One Parquet file: the rows ``[start, start + rows)`` of its stream.
+
+    Attributes:
+        path: of the file.
+        start, rows: which rows it has.
+        checksum: of its bytes; ``None`` where that is not known.
+    """
+
+    path: Path
+    start: int
+    rows: int
+    checksum: int | None = None
+
+    @property
+    def stop(self) -> int:
+        """The position after its last row."""
+        return self.start + self.rows
+
+    def has_some(self, start: int, stop: int) -> bool:
+        """Whether some of the rows ``[start, stop)`` are in it."""
+        return self.start < stop and start < self.stop
+
+
+def write_rows(path: Path, rows: pa.Table) -> int:
+    """Write rows as a file; its checksum."""
+    with NewFile(path) as file:
+        pq.write_table(rows, file, row_group_size=ROW_GROUP_ROWS, compression="zstd")
+    return file.checksum
 
 
 def read_rows(path: str, start: int, stop: int, columns: Callable[[pa.Schema], list[str]]) -> pa.Table:

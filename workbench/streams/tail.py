@@ -2,14 +2,18 @@
 
 One transaction takes in rows, what they change of the current rows, where in the source they came from, and what of
 them was quarantined. So whenever the process ends, the offsets are those of exactly the rows that are there.
+
+Many rows that come together are a file beside it, which is whole before the transaction names it, so that tasks on
+other machines read them, and a commit has no rows. What a transaction wrote that was undone, no part names.
 """
 
 from __future__ import annotations
 
 import sqlite3
 import threading
+import uuid
 from collections.abc import Container, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -18,11 +22,13 @@ from zlib import crc32
 import pyarrow as pa
 
 from workbench.errors import StreamError
+from workbench.files.durable import force_to_disk
 from workbench.files.recorded import RecordedConnection
-from workbench.files.shared import journal_of
+from workbench.files.shared import all_stored, journal_of
 from workbench.sql.algebra.column_names import stored_name
 from workbench.streams.corrections.current_rows import CREATE
 from workbench.streams.drift import Drift, without_empty_more
+from workbench.streams.row_groups import LogFile, write_rows
 from workbench.streams.source import QuarantinedRow
 
 TAIL = "tail.sqlite"
@@ -30,7 +36,14 @@ MOST_DRIFTS = 200
 """New members that are remembered: a source may have keys that are data."""
 PART_ROWS = 65_536
 """The most rows of one part, which is read as a whole."""
+FILED_ROWS = 20_000
+"""Rows that come together, from which on they are a file: of fewer a cluster makes no tasks (``Limits.of_cluster``)."""
+_LATER = "later-"
+"""How the names of such files begin."""
 
+_Part = tuple[int, int, int, bytes | str]
+"""A row of the relation ``parts``; the content of one that is a file is its name."""
+_IN_FILES = "typeof(content) = 'text'"
 _RELATIONS = f"""
 CREATE TABLE IF NOT EXISTS parts (
     start INTEGER PRIMARY KEY, rows INTEGER NOT NULL, checksum INTEGER NOT NULL, content BLOB NOT NULL);
@@ -78,7 +91,10 @@ class Tail:
     def __init__(self, path: Path, start: int, durable: bool = True) -> None:
         self.path = path
         self._start = start
+        self._durable = durable
         self._lock = threading.RLock()
+        self._written = list[Path]()
+        """The files of the transaction that is open."""
         self._offsets: tuple[tuple[int, int], Mapping[str, str]] = (-1, -1), {}
         """The offsets as they were last read, and of which version of the file they are."""
         is_new = not path.exists()
@@ -157,12 +173,15 @@ class Tail:
         """All that is written within is there as a whole, or not at all."""
         with self._lock:
             self._database.execute("BEGIN IMMEDIATE")
+            self._written.clear()
             try:
                 yield self._database
                 self._database.execute("COMMIT")
             except BaseException:
                 if self._database.in_transaction:  # on a full disk SQLite has undone everything by itself
                     self._database.execute("ROLLBACK")
+                    for path in self._written:
+                        path.unlink(missing_ok=True)
                 raise
 
     def append(
@@ -175,12 +194,8 @@ class Tail:
             quarantined: those that do not.
             offsets: where the source resumes after them, for the partitions that have gone on.
         """
-        start = self._start + self.rows
-        for first in range(0, rows.num_rows, PART_ROWS):
-            part = without_empty_more(rows.slice(first, PART_ROWS))
-            content = _content(part)
-            values = (start + first, part.num_rows, crc32(content), content)
-            self._database.execute("INSERT INTO parts VALUES (?, ?, ?, ?)", values)
+        parts = [self._file(rows)] if rows.num_rows >= FILED_ROWS else [*self._contents(rows)]
+        self._database.executemany("INSERT INTO parts VALUES (?, ?, ?, ?)", parts)
         for entry in quarantined:
             shown = (entry.line, entry.text, entry.reason)
             place = self._database.execute("INSERT INTO quarantined VALUES (?, ?, ?)", shown).lastrowid
@@ -224,8 +239,39 @@ class Tail:
                 self._database.executemany("INSERT OR REPLACE INTO offsets VALUES (?, ?)", offsets.items())
             self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def read(self, start: int, stop: int) -> Iterator[pa.Table]:
-        """The rows ``[start, stop)`` by their positions in the log, in order.
+    def _contents(self, rows: pa.Table) -> Iterator[_Part]:
+        """Rows that come next as parts of the file itself."""
+        start = self._start + self.rows
+        for first in range(0, rows.num_rows, PART_ROWS):
+            part = without_empty_more(rows.slice(first, PART_ROWS))
+            content = _content(part)
+            yield start + first, part.num_rows, crc32(content), content
+
+    def _file(self, rows: pa.Table) -> _Part:
+        """Rows that come next as a file that survives what its transaction survives, there for all machines."""
+        path = self.path.with_name(f"{_LATER}{uuid.uuid4().hex}.parquet")
+        self._written.append(path)
+        checksum = write_rows(path, without_empty_more(rows))
+        if self._durable:
+            force_to_disk([str(path)])
+        all_stored([str(path)])
+        return self._start + self.rows, rows.num_rows, checksum, path.name
+
+    def files(self, start: int, stop: int) -> list[LogFile]:
+        """The files that have some of the rows ``[start, stop)``."""
+        query = f"SELECT start, rows, checksum, content FROM parts WHERE {_IN_FILES} AND start < ? AND start + rows > ?"
+        with self._lock:
+            found = self._database.execute(f"{query} ORDER BY start", [stop, start]).fetchall()
+        return [LogFile(self.path.with_name(name), first, rows, checksum) for first, rows, checksum, name in found]
+
+    def unnamed(self, paths: Iterable[Path]) -> list[Path]:
+        """Those of some files that are its own, and of which the transaction did not end."""
+        named = {file.path for file in self.files(0, self._start + self.rows)}
+        own = (path for path in paths if path.parent == self.path.parent and path.name.startswith(_LATER))
+        return [path for path in own if path not in named]
+
+    def read(self, start: int, stop: int) -> Iterator[pa.Table | LogFile]:
+        """The rows ``[start, stop)`` by their positions in the log, in order; or the file that has some of them.
 
         Raises:
             StreamError: a part has other bytes than were written.
@@ -233,17 +279,20 @@ class Tail:
         try:
             with self._lock:
                 parts = self._database.execute(
-                    "SELECT start, checksum, content FROM parts WHERE start < ? AND start + rows > ? ORDER BY start",
+                    "SELECT * FROM parts WHERE start < ? AND start + rows > ? ORDER BY start",
                     [stop, start],
                 ).fetchall()
         except sqlite3.DatabaseError as error:
             raise StreamError(f"{self.path} is damaged: {error}", hint="restore the file") from error
-        for first, checksum, content in parts:
+        for first, rows, checksum, content in parts:
+            if isinstance(content, str):
+                yield LogFile(self.path.with_name(content), first, rows, checksum)
+                continue
             if crc32(content) != checksum:
                 raise StreamError(f"{self.path} is damaged: its rows from {first} on", hint="restore the file")
             with pa.ipc.open_stream(content) as reader:
-                rows = reader.read_all()
-            yield rows.slice(max(0, start - first), stop - max(start, first))
+                part = reader.read_all()
+            yield part.slice(max(0, start - first), stop - max(start, first))
 
     def close(self) -> None:
         """Close the file."""
@@ -254,6 +303,14 @@ class Tail:
         with self._lock:
             found = self._database.execute(query).fetchone()
         return None if found is None else found[0]
+
+
+def files_of_tail(path: Path) -> dict[str, int]:
+    """The names of the files that a tail has beside it, with their checksums; none where there is no tail."""
+    if path.exists():
+        with closing(sqlite3.connect(path)) as database, suppress(sqlite3.DatabaseError):  # said where it is read
+            return dict(database.execute(f"SELECT content, checksum FROM parts WHERE {_IN_FILES}").fetchall())
+    return {}
 
 
 def _content(rows: pa.Table) -> bytes:

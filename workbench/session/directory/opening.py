@@ -7,6 +7,7 @@ import sqlite3
 import threading
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from workbench.catalog.catalog import Catalog
 from workbench.catalog.database import CatalogError, reading
@@ -159,6 +160,8 @@ class Opening:
             return
         logs = {stream.log.folder.name for stream in state.streams.values()}
         left = [folder for folder in self._directory.streams.glob("*") if folder.name not in logs]
+        logged = [stream.log for stream in state.streams.values()]
+        left += [path for log in logged for path in log.left_over(log.folder.iterdir())]
         with self._directory.collector.exclusive() as alone:
             if alone:
                 # Indexes were not forced to the disk. The next look-up makes them again.
@@ -173,12 +176,14 @@ class Opening:
         seconds = self._runtime.engine.jobs.limits.milliseconds_until_collected / 1000
         last = max((each.written for each in stored.values()), default=0.0) - seconds
         taken_up = int(self._catalog.settings.get(REQUESTS, 0))
+        paths = [*map(Path, stored)]
+        left = {str(path) for stream in state.streams.values() for path in stream.log.left_over(paths)}
         removed(
             path
             for path, each in stored.items()
             if each.written <= last
             and path not in named
-            and os.path.dirname(path) not in logs
+            and (os.path.dirname(path) not in logs or path in left)
             and not journal.needs(path[len(folder) + 1 :], taken_up)
         )
 
