@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import is_
 from pathlib import Path
 from typing import TypeVar
 
@@ -218,6 +219,7 @@ def _filled(empty: Relation, runs: Mapping[int, Run] | None) -> Relation:
 
 
 def _same_beginning(old: Sequence[T], new: Sequence[T]) -> int:
-    """How many entries from the start are the same."""
-    pairs = enumerate(zip(old, new, strict=False))
-    return next((i for i, (a, b) in pairs if a is not b), min(len(old), len(new)))
+    """How many entries from the start are the same; mostly all of the old ones are, of which there may be many."""
+    if all(map(is_, old, new)):
+        return min(len(old), len(new))
+    return next(i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a is not b)

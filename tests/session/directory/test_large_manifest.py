@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import cProfile
 import datetime as dt
+import pstats
 import sqlite3
 import time
 from dataclasses import replace
@@ -122,3 +123,22 @@ def test_event_times_come_back_and_those_of_an_older_version_are_computed(tmp_pa
             clock = session.parts.store.last.engine.clock
             ((stored,),) = session.catalog("SELECT COUNT(*) AS n FROM event_times").to_numpy().tolist()
             assert stored == len(clock.vectors)
+
+
+def calls_of_a_batch(session: Session, batches: int) -> float:
+    """How many functions are called for a batch, on the average."""
+    profile = cProfile.Profile()
+    with profile:
+        session.run(batches)
+    return pstats.Stats(profile).total_calls / batches  # type: ignore[attr-defined]
+
+
+def test_a_batch_does_as_much_after_many_as_after_few(tmp_path: Path) -> None:
+    rows = pa.table({"g": [n % 3 for n in range(500)]})
+    with Session(InProcess(), tmp_path / "s") as session:
+        session.add_stream("t", rows, batch=1)
+        session.register("SELECT g, COUNT(*) AS n FROM t GROUP BY g", name="groups")
+        session.run(120)  # of 100 the reports have their operators in memory
+        before = calls_of_a_batch(session, 40)
+        session.run(250)
+        assert calls_of_a_batch(session, 40) < 1.03 * before

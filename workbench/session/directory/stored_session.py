@@ -209,11 +209,12 @@ class StoredSession:
 
     def without_older_operators(self, reports: tuple[BatchReport, ...]) -> tuple[BatchReport, ...]:
         """Reports that have been stored, with the operators of recent batches alone in memory."""
-        older, recent = reports[:-RECENT], reports[-RECENT:]
-        if not older or isinstance(older[-1].operators, StoredOperators):
+        older, known = reports[:-RECENT], max(0, len(reports) - RECENT)
+        while known and not isinstance(older[known - 1].operators, StoredOperators):
+            known -= 1
+        if known == len(older):
             return reports
-        kept = (r if isinstance(r.operators, StoredOperators) else self._with_stored_operators(r) for r in older)
-        return (*kept, *recent)
+        return (*older[:known], *map(self._with_stored_operators, older[known:]), *reports[-RECENT:])
 
     def _with_stored_operators(self, report: BatchReport) -> BatchReport:
         return replace(report, operators=StoredOperators(self._file, report.batch))
