@@ -13,7 +13,7 @@ import pytest
 from workbench.errors import StreamError
 from workbench.files.writing import checksum_of
 from workbench.streams import tail as tail_module
-from workbench.streams.arriving import as_told, told_of, without_rows
+from workbench.streams.arriving import are_in_files, as_told, files_with, told_of, without_rows
 from workbench.streams.corrections.declared import EVENT, WEIGHT, corrections_of
 from workbench.streams.corrections.update import update
 from workbench.streams.ingest import ingest
@@ -155,13 +155,13 @@ def test_many_rows_that_come_together_are_a_file_that_tasks_read(tmp_path: Path)
             start = chance.randrange(len(expected))
             positions = range(start, chance.randint(start, len(expected)))
             assert either.read(positions.start, positions.stop).to_pylist() == expected[start : positions.stop]
-            if either.has_in_files(positions):
+            if are_in_files(either, positions):
                 told = as_told(without_rows(either), json.loads(json.dumps(told_of(either, positions))))
                 assert told.table().to_pylist() == expected[start : positions.stop]
                 by_tasks += len(positions) > 3
     assert by_tasks > 3
-    assert len([*log.folder.glob("later-*.parquet")]) == len(log.files_of(range(3, log.rows))) > 3
-    (file, *_) = log.files_of(range(3, log.rows))
+    assert len([*log.folder.glob("later-*.parquet")]) == len(files_with(log, range(3, log.rows))) > 3
+    (file, *_) = files_with(log, range(3, log.rows))
     assert logged_files(log.folder)[file.path.name] == file.checksum == checksum_of(file.path)
     file.path.unlink()
     with pytest.raises(StreamError, match=f"its stored rows cannot be read from {file.path}"):

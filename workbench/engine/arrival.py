@@ -40,7 +40,15 @@ from workbench.engine.storage.segments import (
 )
 from workbench.limits import LIMITS, Limits
 from workbench.sql.windows.stream_time import ROW
-from workbench.streams.arriving import ArrivingRows, as_told, cut_at_multiples, on_time, told_of, without_rows
+from workbench.streams.arriving import (
+    ArrivingRows,
+    are_in_files,
+    as_told,
+    cut_at_multiples,
+    on_time,
+    told_of,
+    without_rows,
+)
 from workbench.streams.log import StreamLog
 from workbench.streams.row_groups import ROW_GROUP_ROWS
 
@@ -182,7 +190,7 @@ class _Logging:
     def by_tasks(self, runner: Runner, plans: Mapping[str, TreePlan]) -> SideStep | None:
         """The step whose tasks write them, and begin with the network; ``None`` where this process writes them."""
         (part, *others), log = self.rows.parts or (range(0),), self.rows.log
-        if others or not isinstance(part, range) or not log.has_in_files(part):
+        if others or not isinstance(part, range) or not are_in_files(log, part):
             return None
         if self.rows.rows <= runner.limits.rows_logged_in_process:
             return None

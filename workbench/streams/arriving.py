@@ -82,11 +82,24 @@ def without_rows(log: StreamLog) -> StreamLog:
     )  # fmt: skip
 
 
+def files_with(log: StreamLog, positions: range) -> list[LogFile]:
+    """The files of a log that have some of the rows at these positions."""
+    later = () if log.tail is None else log.tail.files(positions.start, positions.stop)
+    return [file for file in (*log.files, *later) if file.has_some(positions.start, positions.stop)]
+
+
+def are_in_files(log: StreamLog, positions: range) -> bool:
+    """Whether all rows at these positions are in files, which tasks can read."""
+    start, stop = positions.start, positions.stop
+    there = (range(max(file.start, start), min(file.stop, stop)) for file in files_with(log, positions))
+    return sum(map(len, there)) == len(positions)
+
+
 def told_of(log: StreamLog, positions: range) -> dict[str, Any]:
     """Where rows are in the files of a log, in terms of JSON: what a task is told in each batch."""
     return {
         "positions": [positions.start, positions.stop],
-        "files": [[str(file.path), *astuple(file)[1:]] for file in log.files_of(positions)],
+        "files": [[str(file.path), *astuple(file)[1:]] for file in files_with(log, positions)],
         "late": log.late_between(positions.start, positions.stop).tolist(),
     }
 

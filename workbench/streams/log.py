@@ -279,20 +279,9 @@ class StreamLog:
                 pieces.append(self._as_now(part.select(_there(stored, part.schema))))
         return pa.concat_tables([_of_columns(self.schema, stored).empty_table(), *pieces], promote_options="default")
 
-    def files_of(self, positions: range) -> list[LogFile]:
-        """The files that have some of the rows at these positions."""
-        later = () if self.tail is None else self.tail.files(positions.start, positions.stop)
-        return [file for file in (*self.files, *later) if file.has_some(positions.start, positions.stop)]
-
     def left_over(self, paths: Iterable[Path]) -> list[Path]:
         """Those of some files that were being written to it when a process ended."""
         return [] if self.tail is None else self.tail.unnamed(paths)
-
-    def has_in_files(self, positions: range) -> bool:
-        """Whether all rows at these positions are in files, which tasks can read."""
-        start, stop = positions.start, positions.stop
-        there = (range(max(file.start, start), min(file.stop, stop)) for file in self.files_of(positions))
-        return sum(map(len, there)) == len(positions)
 
     def on_time(self, start: int, stop: int, columns: Sequence[str] | None = None) -> pa.Table:
         """The rows of ``read`` without late rows."""
