@@ -23,7 +23,7 @@ from workbench.engine.operators.operator_input import Exchange, OperatorInput, P
 from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.side_steps import SideStep, run_side_steps
 from workbench.engine.operators.source import source_change
-from workbench.engine.physical.plans import SourcePlan, TreePlan
+from workbench.engine.physical.plans import SourcePlan, TreePlan, WindowPlan
 from workbench.engine.reports import Counts, OperatorReport
 from workbench.engine.schedule import Meter, operators_by_depth, reachable, run_all
 from workbench.engine.spark.failures import StepError, translate_errors
@@ -180,6 +180,8 @@ class IncrementalStep:
                 return Prepared(None)
             layout = self.state.arrived[plan.stream].layout
             return source_change(self.runner, plan, layout, rows.segments, self.batch)
+        if not isinstance(plan, WindowPlan) and not any(deltas[name][0].rows for name, _ in plan.inputs):
+            return Prepared(None)  # time alone changes windows only
         parents = tuple(self.state.trees[name].rows_of(nodes, deltas[name][0]) for name, nodes in plan.inputs)
         operator = OperatorInput(
             plan=plan,
