@@ -111,7 +111,7 @@ def of_delta(folder: Path) -> Content:
 def of_stored_folder(address: str) -> Content:
     """What the Parquet files at an object store sum up to."""
     store = store_at(address)
-    files = (store.get(name) for name in store.top_names() if name.endswith(".parquet"))
+    files = (store.get(file.name) for file in store.top_files() if file.name.endswith(".parquet"))
     return summed(row for file in files for row in pq.read_table(pa.BufferReader(file)).to_pylist())
 
 

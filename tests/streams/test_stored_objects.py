@@ -22,10 +22,11 @@ from servers import object_store
 from workbench.errors import EnvironmentProblem, StreamError
 from workbench.files.store import LISTED_AT_ONCE, ObjectStore
 from workbench.session.live.sources import begin_live
+from workbench.streams.addresses.address import shown_address
 from workbench.streams.ingest import ingest
 from workbench.streams.live import stored_objects
-from workbench.streams.live.sources import open_live
-from workbench.streams.live.stored_objects import NotNow, StoredObjects
+from workbench.streams.live.sources import named_source, open_live
+from workbench.streams.live.stored_objects import NotNow, StoredObjects, is_object_pattern
 from workbench.streams.live.take_in import take_in
 from workbench.streams.log import StreamLog, open_log
 from workbench.streams.source import OpenedSource
@@ -111,7 +112,8 @@ def test_each_object_is_read_once_also_where_a_session_is_opened_anew(
     assert sorted(rows_of(log)) == expected and not log.quarantined
 
 
-PATTERNS = ("*", "*.csv", "[a-c]*", "[!/].csv", "**", "**/*.csv", "x/*", "*/*", "*/**/*.csv", "[!a]*.csv", "*[[]1].csv")
+PATTERNS = ("*", "*.csv", "[a-c]*", "**", "**/*.csv", "x/*", "*/*", "*/**/*.csv", "[!a]*.csv", "*[[]1].csv")
+PATTERNS += ("?.csv", "?*", "x/?/*.csv", "?/a.csv", "??csv", "x?a.csv", "x=?/*.csv")
 NAMES = ("a.csv", "b.CSV", "c.csv", "e [1].csv", "é.csv", ".h.csv", "_i.csv", "@j.csv", "k", "m.csv.part", "x/a.csv")
 NAMES += ("x/y/a.csv", "x/.y/a.csv", "x=1/_a.csv", "y/z.parquet")
 
@@ -125,8 +127,20 @@ def test_a_pattern_matches_what_it_matches_in_a_folder(landing: tuple[str, Objec
     for pattern in PATTERNS:
         there = glob(pattern, root_dir=tmp_path, recursive=True)
         expected = {n for n in there if (tmp_path / n).is_file() and "/_" not in f"/{n}" and not n.endswith(".part")}
-        found = StoredObjects(f"{address}/{pattern}").look().values()
+        spelled = str(named_source(f"{address}/{pattern}", None, None, None))
+        assert "?" not in spelled
+        assert is_object_pattern(spelled) and shown_address(spelled) == spelled
+        found = StoredObjects(spelled).look().values()
         assert {f"{each.root}/{each.name}".removeprefix(f"{address}/") for each in found} == expected, pattern
+
+
+@pytest.mark.parametrize("option", ["key=1", "aws-secret=x", "a.b="])
+def test_what_may_be_an_option_of_an_address_is_no_sign_of_a_pattern(option: str) -> None:
+    source = named_source(f"s3://bucket/in/*.csv?{option}", None, None, None)
+    assert is_object_pattern(source)
+    with pytest.raises(StreamError, match=r"options of an address begin with a \?, and objects have none") as refused:
+        StoredObjects(str(source))
+    assert option.partition("=")[2] not in refused.value.message or option.endswith("=")
 
 
 def test_an_object_that_has_the_bytes_of_one_that_was_removed_is_another(

@@ -103,8 +103,8 @@ class Store(Protocol):
     def names(self, below: str = "") -> Iterator[Stored]:
         """The files whose name begins with that of a folder; a store may take long to list them."""
 
-    def top_names(self, after: str = "") -> Iterator[str]:
-        """The names of files that are in no folder below; those that come after one in the order of names."""
+    def top_files(self, after: str = "") -> Iterator[Stored]:
+        """The files that are in no folder below; those whose names come after one in the order of names."""
 
     def remove(self, names: Iterable[str]) -> None:
         """Remove files; those that are not there are removed."""
@@ -150,7 +150,7 @@ def store_at(place: str) -> Store:
         (True, False)
         >>> store.get("commits/1", first=1, length=2)
         b'ir'
-        >>> store.put("a", b""), store.put("b", b""), [*store.top_names(after="a")]
+        >>> store.put("a", b""), store.put("b", b""), [each.name for each in store.top_files(after="a")]
         (None, None, ['b'])
     """
     return _opened(place, tuple((name, value) for name, value in os.environ.items() if name.startswith(_CREDENTIALS)))
@@ -228,10 +228,13 @@ class FolderStore:
                         status = os.stat(path)
                         yield Stored(path.removeprefix(f"{self.folder}/"), status.st_size, status.st_mtime)
 
-    def top_names(self, after: str = "") -> Iterator[str]:
-        """The names of files that are in the folder itself."""
+    def top_files(self, after: str = "") -> Iterator[Stored]:
+        """The files that are in the folder itself."""
         with suppress(FileNotFoundError), os.scandir(self.folder) as entries:
-            yield from (each.name for each in entries if each.name > after and each.is_file())
+            for entry in entries:
+                if entry.name > after and entry.is_file():
+                    status = entry.stat()
+                    yield Stored(entry.name, status.st_size, status.st_mtime)
 
     def remove(self, names: Iterable[str]) -> None:
         """Remove files."""
@@ -325,9 +328,9 @@ class ObjectStore:
                 except PreconditionError as problem:
                     raise FileNotFoundError(f"{stored.name} was replaced") from problem
 
-    def top_names(self, after: str = "") -> Iterator[str]:
-        """The names of objects without a slash; a store lists those after a name at once."""
-        return (each.name for each in self.names(after=after) if "/" not in each.name)
+    def top_files(self, after: str = "") -> Iterator[Stored]:
+        """The objects without a slash in their names; a store lists those after a name at once."""
+        return (each for each in self.names(after=after) if "/" not in each.name)
 
     def remove(self, names: Iterable[str]) -> None:
         """Remove objects."""

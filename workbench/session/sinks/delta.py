@@ -42,7 +42,7 @@ class DeltaTarget(Target):
         delta_client()
         self._place = whole_place(folder)
         store_at(self._place)
-        self._sink = ""
+        self._sink, self._is_there = "", False
 
     @property
     def description(self) -> str:
@@ -56,7 +56,8 @@ class DeltaTarget(Target):
     def begin(self, sink: str, types: Sequence[DataType]) -> int | None:
         """The version that the table has of this sink."""
         self._sink = f"argus-{sink}"
-        if not is_delta_table(self._place):
+        self._is_there = is_delta_table(self._place)
+        if not self._is_there:
             check_writable(store_at(self._place))
             return None
         version: int | None = self._table().transaction_version(self._sink)
@@ -65,7 +66,8 @@ class DeltaTarget(Target):
     def write(self, query: str, batch: int, changes: pa.Table) -> None:
         """Append the batch, in one commit with its number."""
         delta = delta_client()
-        there = self._table() if is_delta_table(self._place) else self._place
+        self._is_there = self._is_there or is_delta_table(self._place)  # another sink may have made one
+        there = self._table() if self._is_there else self._place
         properties = delta.CommitProperties(app_transactions=[delta.Transaction(self._sink, batch)])
         rows = with_plain_months(numbered_changes(batch, changes))
         rows = rows.cast(pa.schema([(field.name, _without_durations(field.type)) for field in rows.schema]))
@@ -78,6 +80,7 @@ class DeltaTarget(Target):
             commit_properties=properties,
             storage_options=storage_options(self._place),
         )
+        self._is_there = True
 
     def _table(self) -> Any:
         """The table.

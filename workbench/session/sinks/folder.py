@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from workbench.arrow.stored_values import with_plain_months
 from workbench.errors import SessionError
-from workbench.files.store import Store, is_address, store_at, whole_place
+from workbench.files.store import Store, Stored, is_address, store_at, whole_place
 from workbench.session.sinks.rows import numbered_changes
 from workbench.session.sinks.target import Target
 from workbench.sql.algebra.types import DataType
@@ -22,6 +22,8 @@ from workbench.sql.algebra.types import DataType
 _OWNER = b"argus.sink"
 """Metadata of a file: the sink that wrote it."""
 _FILE = re.compile(r"batch-(\d+)\.parquet")
+_FOOTER = 65_536
+"""Bytes of the end of a file in which its footer mostly is."""
 _PROBE = ".argus-try"
 """A file that is written and removed to see whether files can be."""
 
@@ -89,10 +91,20 @@ class FolderTarget(Target):
         Raises:
             SessionError: another sink has; its files would be replaced, and the answers be mixed.
         """
-        if not (names := [*filter(_FILE.fullmatch, self._store.top_names(after=self._last))]):
+        files = (each for each in self._store.top_files(after=self._last) if _FILE.fullmatch(each.name))
+        if (last := max(files, default=None)) is None:
             return
-        self._last = max(names)
-        metadata = pq.read_schema(pa.BufferReader(self._store.get(self._last))).metadata or {}
-        if metadata.get(_OWNER) not in (None, self._sink.encode()):
+        self._last = last.name
+        if self._owner(last) not in (None, self._sink.encode()):
             hint = "of another session maybe, or one that was dropped: give another folder, or empty it"
             raise SessionError(f"{self._place} has what another sink has sent", hint=hint)
+
+    def _owner(self, file: Stored) -> bytes | None:
+        """The sink that wrote a file, of which the end alone is read: its footer, and before that its length."""
+        size = _FOOTER
+        while True:
+            first = max(0, file.bytes - size)
+            end = self._store.get(file.name, first, file.bytes - first)
+            size = int.from_bytes(end[-8:-4], "little") + 8
+            if size <= len(end) or not first:
+                return (pq.read_schema(pa.BufferReader(end)).metadata or {}).get(_OWNER)

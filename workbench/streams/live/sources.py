@@ -25,7 +25,7 @@ from workbench.streams.live.postgres.reader import TableReader
 from workbench.streams.live.reader import NothingYet, Reader
 from workbench.streams.live.socket_lines import SOCKET_SCHEME, SocketReader
 from workbench.streams.live.spark_stream import SparkStreamReader, is_streaming
-from workbench.streams.live.stored_objects import is_object_pattern
+from workbench.streams.live.stored_objects import is_object_pattern, with_any_signs
 from workbench.streams.readers import check_no_options
 
 
@@ -41,7 +41,7 @@ def named_source(source: object, changes: str | None, since: int | None, registr
     Raises:
         StreamError: something does not go with the source.
     """
-    return delta_source(with_registry(source, registry), changes, since)
+    return delta_source(with_registry(with_any_signs(source), registry), changes, since)
 
 
 def open_live(

@@ -34,11 +34,27 @@ _LARGEST_AHEAD = 1 << 23
 """Bytes of the largest object that is copied before it is asked for."""
 _SECONDS_A_REQUEST = 1.0
 """In how many seconds there is one more request, on the average, to list all names where that takes several."""
+_ANY = "[!/]"
+"""How a sign that may be any is written in an address, where a ``?`` begins options."""
+_ANY_SIGN = re.compile(r"\[!?\]?[^]]*\]|\?(?![\w.-]+=)")
+"""A sign that may be any, of a pattern; or some signs of which it may be one, which may have a ``?``."""
 _HINT = "check the address, and that this machine's credentials may list and get there"
 
 
 class NotNow(StreamError):
     """A store does not say or give something; it is asked again."""
+
+
+def with_any_signs(source: object) -> object:
+    """A source in which ``?``, where it begins no option of an address of objects, is written so that none begins.
+
+    Example:
+        >>> with_any_signs("s3://bucket/in-??/*.csv"), with_any_signs("s3://bucket/in.csv?key=1")
+        ('s3://bucket/in-[!/][!/]/*.csv', 's3://bucket/in.csv?key=1')
+    """
+    if not isinstance(source, str) or source.partition("://")[0].lower() not in OBJECTS.schemes:
+        return source
+    return _ANY_SIGN.sub(lambda sign: _ANY if sign[0] == "?" else sign[0], source)
 
 
 def is_object_pattern(source: object) -> bool:
@@ -71,9 +87,9 @@ class StoredObjects:
     def __init__(self, pattern: str) -> None:
         if "?" in pattern:
             what = f"{shown_address(pattern)}: options of an address begin with a ?, and objects have none"
-            raise StreamError(what, hint="for one sign that may be any, write [!/]")
+            raise StreamError(what, hint="for one sign that may be any before NAME=, write [!/]")
         bucket = kept_address(pattern).hosts
-        scheme, _, rest = pattern.partition("://")
+        scheme, _, rest = pattern.replace(_ANY, "?").partition("://")
         root, self._pattern = split_pattern(rest)
         if not bucket:
             raise StreamError(f"{pattern} names no bucket", hint=f"as in {scheme}://bucket/in/*.parquet")
