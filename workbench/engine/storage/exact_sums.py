@@ -37,6 +37,8 @@ _PART = np.int64((1 << _LIMB) - 1)
 _MANTISSA = 53
 _LEAST = -1085
 """Exponents of 64 bits from which on they are no subnormal number."""
+_LIMBS = 4
+"""Digits of a whole number of 128 bits."""
 _PLACE = 2
 """Characters that say the place of a digit."""
 
@@ -93,6 +95,11 @@ class ExactSums:
     length: int
 
     @staticmethod
+    def of_whole(limbs: Sequence[Whole], length: int) -> ExactSums:
+        """Whole numbers by their digits (``storage.reduction.limbs_of``)."""
+        return ExactSums({_FIRST + at: limb for at, limb in enumerate(limbs)}, length)
+
+    @staticmethod
     def of_texts(texts: pa.Array) -> ExactSums:
         """The numbers of texts; NULL is 0."""
         filled = texts.fill_null("")
@@ -125,6 +132,27 @@ class ExactSums:
         if missing is None or not missing.any():
             return texts
         return pa.Array.from_buffers(pa.string(), len(texts), [pa.array(~missing).buffers()[1], *texts.buffers()[1:]])
+
+    def limbs(self) -> list[Whole]:
+        """Whole numbers in two to four limbs of 32 bits, of which the last one has the rest."""
+        none = np.zeros(self.length, dtype=np.int64)
+        most = max((at for at in self.columns), default=_FIRST) - _FIRST
+        limbs = [self.columns.get(_FIRST + at, none) for at in range(max(most + 1, 2))]
+        while len(limbs) > _LIMBS:
+            highest = limbs.pop()
+            limbs[-1] = limbs[-1] + (highest << _BASE)
+        return limbs
+
+    def chosen(self, which: npt.NDArray[np.int64]) -> ExactSums:
+        """Some of the numbers, by position."""
+        return ExactSums({at: digits[which] for at, digits in self.columns.items()}, len(which))
+
+    def plus(self, other: ExactSums) -> ExactSums:
+        """The sums of two lists of numbers of one length."""
+        columns = dict(self.columns)
+        for at, digits in other.columns.items():
+            columns[at] = columns[at] + digits if at in columns else digits
+        return ExactSums(columns, self.length)
 
     def times(self, weights: Whole) -> ExactSums:
         """Each number as often as it counts."""

@@ -26,11 +26,12 @@ from workbench.engine.operators.analytic.numbered import evaluated_change
 from workbench.engine.operators.analytic.ordered_rows import OrderedRows, prefix_columns
 from workbench.engine.operators.analytic.partitions import PartitionLookup
 from workbench.engine.operators.analytic.ranges import From
-from workbench.engine.physical.analytic.reach import of_all, reach, running, summed_expression, sums_of
-from workbench.engine.physical.join_keys import key_column
+from workbench.engine.physical.analytic.reach import all_along, known_along, of_all, reach, running
 from workbench.engine.storage.comparable import Direction
+from workbench.engine.storage.exact_sums import ExactSums
 from workbench.engine.storage.indexes import order_index
 from workbench.engine.storage.indexes.order_index import RowOrder
+from workbench.engine.storage.indexes.prefix_index import Along
 from workbench.engine.storage.job_input import InputRows, TaskInput
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run, write_segments
@@ -63,6 +64,11 @@ DIRECTIONS: list[Direction] = [(down, first) for down in (False, True) for first
 TO_HERE = FrameEnd("0")
 
 
+ENDING = [("sum", decimal(38, 0)), ("count", INTEGER), ("max", INTEGER)]
+BY_DUCKDB = ("lag", "lead", "frame", "ranks", "sums", "counts", "running", "with lead", "dense")
+"""Lists of functions that DuckDB evaluates over ordered rows, too; so are those that are carried."""
+
+
 def functions(over: Over) -> dict[str, list[AnalyticCall]]:
     """Lists of functions that are one operator, by what of a partition they need."""
 
@@ -71,6 +77,7 @@ def functions(over: Over) -> dict[str, list[AnalyticCall]]:
         return AnalyticCall(name, (*arguments, *(Constant(m, INTEGER) for m in more)), type_, over, frame)
 
     rows, peers = (Frame(unit, None, TO_HERE) for unit in ("rows", "range"))
+    from_here = Frame("rows", TO_HERE, None)
     lag, lead = call("lag", "n", INTEGER, None, 2), call("lead", "s", STRING, None, 1)
     around = Frame("rows", FrameEnd("-2"), FrameEnd("1"))
     sums = [call("sum", "m", decimal(25, 2), rows), call("sum", "n", decimal(38, 0), peers)]
@@ -96,7 +103,21 @@ def functions(over: Over) -> dict[str, list[AnalyticCall]]:
         "running": [*sums, *counts, *ranks, lag],
         "with lead": [sums[0], lead],
         "dense": [rank("dense_rank", over), lag],
-        "least": [call("min", "n", INTEGER, rows)],
+        "distinct": [replace(call("count", "n", INTEGER, rows), distinct=True)],
+        "least": [call("min", "n", INTEGER, rows), call("max", "x", DOUBLE, peers)],
+        "greatest": [call("max", "s", STRING, peers), call("min", "m", TYPES["m"], rows), lag],
+        "of double": [
+            call("sum", "x", DOUBLE, rows),
+            call("var_samp", "x", DOUBLE, peers),
+            call("sum", "w", decimal(38, 30), rows),
+        ],
+        "ending before": [call(f, "n", t, Frame("rows", None, FrameEnd("-3"))) for f, t in ENDING],
+        "ending behind": [call(f, "n", t, Frame("rows", None, FrameEnd("2"))) for f, t in ENDING],
+        "ends": [
+            call("last_value", "n", INTEGER, rows),
+            call("first_value", "x", DOUBLE, from_here),
+        ],
+        "ends of peers": [call("last_value", "n", INTEGER, peers)],
         "carried": onwards,
         "carried to peers": [carried("last_value", "s", peers)],
         "carried back": backwards,
@@ -153,12 +174,12 @@ def step_of(over: Over, calls: Sequence[AnalyticCall], first: FirstRows | None, 
     reading = reading_of(calls) if first is None else first.reading
     types = tuple((name, TYPES[name].spark) for name in SCHEMA.names)
     scan = Scan(SCHEMA, types, tuple(SCHEMA.field(n) for n in order.partition), 0)
-    sums = tuple(sums_of(calls)) if isinstance(reading, From) else ()
-    lookup = PartitionLookup(scan, order, reading, sums, Limits(rows_of_large_partition=large))
+    along = all_along(calls) if isinstance(reading, From) else ()
+    lookup = PartitionLookup(scan, order, reading, along, Limits(rows_of_large_partition=large))
     return OrderStep(lookup, None, order, of_all(list(map(reach, calls))), first)
 
 
-def in_duckdb(call: AnalyticCall, summed: Sequence[str]) -> str:
+def in_duckdb(call: AnalyticCall, along: Sequence[Along]) -> str:
     """A function over rows with their marks, and with the sums over the rows before, for DuckDB."""
     name, frame = call.function, call.frame
     if name in NUMBERS:
@@ -173,12 +194,11 @@ def in_duckdb(call: AnalyticCall, summed: Sequence[str]) -> str:
         of_frame = of_frame.replace("BETWEEN CURRENT ROW", "BETWEEN (_row - _rank) PRECEDING")
     over = f"OVER (PARTITION BY _part ORDER BY {order} {of_frame})"
     value = f"{name}({', '.join(arguments)}{' IGNORE NULLS' * call.ignore_nulls}) {over}"
-    before = summed_expression(call) if running(call) else None
     if name == "count" and not arguments:
         value = f"max(_row) {over}"  # the rows before have numbers, too
-    elif before is not None and key_column(before) in summed:
-        count, total = prefix_columns(summed.index(key_column(before)))
-        counted = f"({count} + count({arguments[0]}) {over})"
+    elif along and running(call) and (before := known_along(call)):
+        count, total = prefix_columns(before[0], along.index(before[0]))
+        counted = f"(coalesce({count}, 0) + count({arguments[0]}) {over})"
         value = counted if name == "count" else f"if({counted} = 0, NULL, {total} + coalesce({value}, 0))"
     return f"cast({value} AS {call.type.stored})"
 
@@ -189,21 +209,35 @@ def change(step: OrderStep, calls: Sequence[AnalyticCall], parent: InputRows) ->
     if not any(batch.num_rows for batch in batches):
         return Counter()
     ordered = pa.Table.from_batches([batch for batch in batches if batch.num_rows])
+    if not any(
+        calls == some for name, some in functions(calls[0].over).items() if "carried" in name or name in BY_DUCKDB
+    ):
+        return evaluated(ordered, calls, step.rows.along)
     names = ", ".join(f'"{name}"' for name in SCHEMA.names)
-    values = "".join(f", {in_duckdb(c, step.rows.summed)} AS v{i}" for i, c in enumerate(calls))
-    DUCK.register("ordered", ordered)
+    values = "".join(f", {in_duckdb(c, step.rows.along)} AS v{i}" for i, c in enumerate(calls))
+    DUCK.register("ordered", with_numbers(ordered, step.rows.along))
     found = DUCK.execute(f"SELECT {names}{values}, _sign, _keep FROM ordered").fetchall()
     total: Counter[tuple[Any, ...]] = Counter()
     for *row, sign, keep in found:
         total[tuple("NaN" if value != value else value for value in row)] += sign * keep
     by_duckdb = Counter({row: weight for row, weight in total.items() if weight})
-    assert by_duckdb == evaluated(ordered, calls, step.rows.summed)
+    assert by_duckdb == evaluated(ordered, calls, step.rows.along)
     return by_duckdb
 
 
-def evaluated(ordered: pa.Table, calls: Sequence[AnalyticCall], summed: tuple[str, ...]) -> Counter[tuple[Any, ...]]:
+def with_numbers(ordered: pa.Table, along: Sequence[Along]) -> pa.Table:
+    """Rows with the sums of whole numbers as numbers, which come as the texts of their digits."""
+    for at, of in enumerate(along):
+        name, scale = prefix_columns(of, at)[-1], 2 if of.columns == ("m",) else 0
+        sums = ExactSums.of_texts(ordered.column(name).combine_chunks()).integers
+        numbers = pa.array([Decimal(int(total)).scaleb(-scale) for total in sums], pa.decimal128(30, scale))
+        ordered = ordered.set_column(ordered.schema.get_field_index(name), name, numbers)
+    return ordered
+
+
+def evaluated(ordered: pa.Table, calls: Sequence[AnalyticCall], along: tuple[Along, ...]) -> Counter[tuple[Any, ...]]:
     """The same, as it is evaluated where rows are put in order."""
-    values = {f"v{at}": frame_value(call, summed) for at, call in enumerate(calls)}
+    values = {f"v{at}": frame_value(call, along) for at, call in enumerate(calls)}
     types = [pa.field(f"v{at}", to_arrow(call.type)) for at, call in enumerate(calls)]
     schema = pa.schema([*SCHEMA, *types, pa.field("_weight", pa.int64())])
     columns = dict.fromkeys(SCHEMA.names) | values
@@ -247,7 +281,7 @@ def test_the_touched_rows_give_the_change_that_all_rows_give(
                 read[f"{how} {name}"] += sum(batch.num_rows for batch in step.rows.of(changed, stored.segments).rows)
         stored.keep(arriving)
     assert all(read[f"range {name}"] <= read[f"whole {name}"] for name in functions(over))
-    assert read["range dense"] == read["whole dense"] and read["range least"] == read["whole least"]
+    assert read["range dense"] == read["whole dense"] and read["range distinct"] == read["whole distinct"]
 
 
 @pytest.mark.parametrize("seed", some(range(8), 3))
@@ -312,6 +346,12 @@ def appended(folder: Path, orders_: Sequence[tuple[int, int]], groups: Sequence[
         ("frame", [(10, -1), (4_000, 1)], 16),
         ("running", [(BIG - 10, -1)], 14),
         ("dense", [(BIG, 1)], BIG),
+        ("of double", [(BIG, 1)], 1),
+        ("least", [(BIG, 1)], 1),
+        ("greatest", [(BIG, 1)], 3),
+        ("ending before", [(BIG, 1)], 3),
+        ("ending behind", [(BIG, 1)], 3),
+        ("ends", [(BIG, 1)], 1),
     ],
 )
 def test_an_appended_row_reads_its_neighbours(

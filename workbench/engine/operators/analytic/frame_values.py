@@ -27,18 +27,18 @@ from workbench.engine.operators.analytic.matching import Matching, ShownRows
 from workbench.engine.operators.analytic.ordered_rows import prefix_columns
 from workbench.engine.operators.grouped.moments import moment_values
 from workbench.engine.operators.grouped.value_counts import SortedValues
-from workbench.engine.physical.analytic.reach import running, summed_expression
-from workbench.engine.physical.join_keys import key_column
+from workbench.engine.physical.analytic.reach import exact_products_of, known_along, running
 from workbench.engine.physical.row_inputs import ProductInput, SingleInput, row_input, single_inputs
 from workbench.engine.physical.value_statistics import ValueStatistic, statistic_of_values
 from workbench.engine.storage.exact_sums import ExactSums
 from workbench.engine.storage.grouping import Positions, group_rows
+from workbench.engine.storage.indexes.prefix_index import Along
 from workbench.engine.storage.reduction import Limbs, decimals_of, limbs_of
 from workbench.sql.algebra.analytic import NEIGHBOURS, POSITIONS, AnalyticCall, Frame, FrameEnd, Over
 from workbench.sql.algebra.expressions import AggregateCall, Column, Constant
 from workbench.sql.algebra.patterns import MatchPattern, Navigation
 from workbench.sql.algebra.types import DataType
-from workbench.sql.functions.aggregate_rules import RULES, Powers, rule_of
+from workbench.sql.functions.aggregate_rules import RULES, Powers
 
 _FARTHEST = 2**40
 """More rows than a partition has."""
@@ -56,13 +56,13 @@ class FrameValue:
     Attributes:
         function: which one.
         arguments: over the rows' columns; what is a constant of the function itself is not among them.
-        prefix: the position, among the summed columns, of the one whose sums before the rows it begins with.
+        before: the columns with what is known of all rows before: of each of what is kept along the order those it has.
         of_values: the statistic of all values of a partition that it is.
     """
 
     function: AnalyticCall
     arguments: tuple[SingleInput, ...]
-    prefix: int | None = None
+    before: tuple[tuple[str, ...], ...] = ()
     of_values: ValueStatistic | None = None
 
     @property
@@ -87,7 +87,7 @@ class FrameValue:
         if name in NEIGHBOURS:
             return self._neighbour(batch, arguments)
         once = self._once(batch, arguments) if self.function.distinct else None
-        if products := _sums_of(self.function):
+        if products := exact_products_of(self.function):
             return self._of_products(batch, products, once)
         if once is not None:
             arguments = [pc.if_else(once, argument, None) for argument in arguments]
@@ -126,7 +126,22 @@ class FrameValue:
             return pa.array(self._counts(batch, frames, arguments))
         if name == "sum":
             return self._sum(batch, frames, arguments[0]).cast(to_arrow(self.function.type))
-        return _extreme(batch, frames, self.function, arguments[0])
+        return _extreme(batch, frames, self.function, arguments[0], self._known(batch, 0))
+
+    def _known(self, batch: OrderedBatch, column: int, at: int = 0) -> pa.Array | None:
+        """What is known of all rows before those of each partition; ``None``: there are none."""
+        return batch.rows.column(self.before[at][column]).take(pa.array(batch.starts)) if self.before else None
+
+    def _sums_before(self, batch: OrderedBatch, at: int = 0) -> ExactSums:
+        """The sum of all rows before those of each wanted row's partition."""
+        texts = self._known(batch, 1, at)
+        none = ExactSums({}, len(batch.starts))
+        return (none if texts is None else ExactSums.of_texts(texts)).chosen(batch.group)
+
+    def _counts_before(self, batch: OrderedBatch) -> Positions:
+        known = self._known(batch, 0)
+        none = np.zeros(len(batch.wanted), dtype=np.int64)
+        return none if known is None else np.asarray(known.fill_null(0).to_numpy()[batch.group])
 
     def _of_products(self, batch: OrderedBatch, products: Iterable[Powers], once: Mask | None) -> pa.Array:
         """A statistic of exact sums, once for each of the different frames."""
@@ -135,12 +150,17 @@ class FrameValue:
         different = tuple(FrameRange(*each[at : at + 2]) for at in range(0, len(each), 2))
         weights = np.ones(batch.rows.num_rows, dtype=np.int64) if once is None else once.astype(np.int64)
         sums, counts = {}, np.zeros(each.shape[1], dtype=np.int64)
-        for powers in products:
+        # Frames of two partitions differ where anything is known of rows before.
+        which, of_each = which.reshape(-1), np.zeros(each.shape[1], dtype=np.int64)
+        of_each[which] = np.arange(len(batch.wanted))
+        for number, powers in enumerate(products):
             product = ProductInput(self.arguments, powers)
             counts = _differences(np.asarray(product.values(batch.rows).is_valid()) * weights, different)
+            counts = counts + self._counts_before(batch)[of_each]
             digits = product.products(batch.rows, weights).columns
-            sums[powers] = ExactSums({at: _differences(d, different) for at, d in digits.items()}, len(counts))
-        return moment_values(self.function.function, counts, sums).take(pa.array(which.reshape(-1)))
+            own = ExactSums({at: _differences(d, different) for at, d in digits.items()}, len(counts))
+            sums[powers] = own.plus(self._sums_before(batch, number).chosen(of_each))
+        return moment_values(self.function.function, counts, sums).take(pa.array(which))
 
     def _neighbour(self, batch: OrderedBatch, arguments: list[pa.Array]) -> pa.Array:
         value, default = arguments[0], arguments[-1] if len(self.function.arguments) > 2 else None
@@ -190,41 +210,32 @@ class FrameValue:
             if not running(self.function):
                 return np.asarray(sum(frame.lengths for frame in frames))
             # The rows before those that are read have numbers, too.
-            rows = batch.rows.column("_row").to_numpy()
-            return np.where(frames[0].lengths > 0, rows[np.maximum(frames[0].high - 1, 0)], 0)
-        found = _differences(np.diff(_Known.of(arguments[0]).count), frames)
-        return found if self.prefix is None else found + batch.mark(prefix_columns(self.prefix)[0])
+            before = batch.rows.column("_row").to_numpy()[batch.part.low] - 1
+            return before + frames[0].lengths
+        return _differences(np.diff(_Known.of(arguments[0]).count), frames) + self._counts_before(batch)
 
     def _sum(self, batch: OrderedBatch, frames: Frames, value: pa.Array) -> pa.Array:
         none = self._counts(batch, frames, [value]) == 0
         scale = value.type.scale if pa.types.is_decimal(value.type) else 0
         sums = [_differences(limb, frames) for limb in limbs_of(value)]
-        if self.prefix is not None:
-            before = batch.rows.column(prefix_columns(self.prefix)[1]).take(pa.array(batch.wanted))
-            sums = _added(sums, limbs_of(before))
+        if self.before:
+            sums = _added(sums, self._sums_before(batch).limbs())
         return decimals_of(sums, scale, none)
 
 
-def frame_value(function: AnalyticCall, summed: tuple[str, ...]) -> FrameValue:
+def frame_value(function: AnalyticCall, along: tuple[Along, ...]) -> FrameValue:
     """A function over ordered rows.
 
     Args:
         function: which one.
-        summed: the columns that rows come with the sums of that stand before their partition's rows.
+        along: of what rows come with what is known of all rows before their partition's.
     """
     name, given = function.function, function.arguments
     own = () if name == "ntile" else (*given[:1], *given[2:]) if _constant_offset(function) else given
     if name in RULES and not RULES[name].framed and not RULES[name].products:
         return FrameValue(function, (), of_values=statistic_of_values(AggregateCall(name, given, function.type)))
-    argument = summed_expression(function) if running(function) else None
-    column = None if argument is None else key_column(argument)
-    return FrameValue(function, tuple(map(row_input, own)), summed.index(column) if column in summed else None)
-
-
-def _sums_of(function: AnalyticCall) -> tuple[Powers, ...]:
-    """The sums of products that a statistic of DOUBLE is made of."""
-    known = function.function in RULES
-    return rule_of(AggregateCall(function.function, function.arguments, function.type)).products if known else ()
+    known = known_along(function) or () if running(function) and along else ()
+    return FrameValue(function, tuple(map(row_input, own)), tuple(prefix_columns(k, along.index(k)) for k in known))
 
 
 @dataclass(frozen=True)
@@ -337,13 +348,17 @@ def _of_partition(batch: OrderedBatch, statistic: ValueStatistic) -> pa.Array:
     return found.take(pa.array(group[batch.wanted]))
 
 
-def _extreme(batch: OrderedBatch, frames: Frames, function: AnalyticCall, values: pa.Array) -> pa.Array:
-    """The least or the greatest value of each frame."""
+def _extreme(
+    batch: OrderedBatch, frames: Frames, function: AnalyticCall, values: pa.Array, before: pa.Array | None
+) -> pa.Array:
+    """The least or the greatest value of each frame; ``before``: that of all rows before each partition's."""
+    values = values if before is None else pa.concat_arrays([values, before.cast(values.type)])
     order = pc.sort_indices(values).to_numpy()  # NaN is the largest number, and NULL stands at the end
     known = len(values) - values.null_count
     rank = np.full(len(values), -1)
     ranks = np.arange(known)
     rank[order[:known]] = ranks if function.function == "max" else ranks[::-1]
+    rank, earlier = rank[: batch.rows.num_rows], rank[batch.rows.num_rows :]
     frame, (first, *rest) = function.frame, frames
     if rest:
         best = np.maximum.reduce([_greatest(rank, stretch) for stretch in frames])
@@ -354,7 +369,9 @@ def _extreme(batch: OrderedBatch, frames: Frames, function: AnalyticCall, values
         best = backwards[np.minimum(first.low, len(rank) - 1)]
     else:
         best = _greatest(rank, first)
-    found = (best >= 0) & (sum(stretch.lengths for stretch in frames) > 0)
+    best = np.where(sum(stretch.lengths for stretch in frames) > 0, best, -1)
+    best = best if before is None else np.maximum(best, earlier[batch.group])
+    found = best >= 0
     best = np.where(found, best if function.function == "max" else known - 1 - best, 0)
     return _taken(values, order[best], found)
 

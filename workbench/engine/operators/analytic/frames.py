@@ -93,6 +93,11 @@ class OrderedBatch:
         return np.unique(self.parts.low)
 
     @cached_property
+    def group(self) -> Positions:
+        """The number of each wanted row's partition, among ``starts``."""
+        return np.searchsorted(self.starts, self.part.low)
+
+    @cached_property
     def part(self) -> FrameRange:
         """The partition of each wanted row."""
         return FrameRange(self.parts.low[self.wanted], self.parts.high[self.wanted])

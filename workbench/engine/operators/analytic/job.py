@@ -25,11 +25,9 @@ from workbench.engine.operators.analytic.first_rows import FirstRows
 from workbench.engine.operators.analytic.numbered import evaluated_change, evaluated_columns, inputs_of
 from workbench.engine.operators.analytic.ordered_rows import (
     ORDER_COLUMNS,
-    SUM_DIGITS,
     OrderedRows,
     Side,
     prefix_columns,
-    sum_scale,
 )
 from workbench.engine.operators.analytic.partitions import PartitionLookup, selected
 from workbench.engine.operators.analytic.ranges import CarriedValues, From, NeighbouringRows, Reading
@@ -37,10 +35,12 @@ from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.analytic.reach import (
     Reach,
+    all_along,
     carried_expression,
     in_range,
     of_all,
     reach,
+    rows_behind_end,
     running,
     stored_along,
 )
@@ -53,6 +53,7 @@ from workbench.engine.storage.buckets import bucket_key, buckets_of_tasks, of_bu
 from workbench.engine.storage.grouping import group_rows
 from workbench.engine.storage.indexes.key_index import row_buckets
 from workbench.engine.storage.indexes.order_index import RowOrder
+from workbench.engine.storage.indexes.prefix_index import SumAlong
 from workbench.engine.storage.job_input import InputRows, TaskInput
 from workbench.engine.storage.layout import WEIGHT, Layout, only
 from workbench.engine.storage.scan import Scan
@@ -75,7 +76,7 @@ def analytic_job(runner: Runner, operator: OperatorInput, plan: AnalyticPlan) ->
     tasks = runner.tasks(rows.changed_rows, operator.hydrated_here, looked_up) if step.order.partition else 1
 
     def make() -> Job:
-        values = evaluated_columns(plan, step.rows.summed)
+        values = evaluated_columns(plan, step.rows.along)
         inputs = inputs_of(values)
         called = {call.function: runner.functions[call.function] for call in calls_among(inputs)}
         names, layout = [*values, WEIGHT], Layout(plan.produced)
@@ -104,16 +105,16 @@ def _step(operator: OperatorInput, plan: AnalyticPlan, limits: Limits) -> OrderS
     functions = [node.by_name[name] for name in plan.produced if name in node.by_name]
     first = None if plan.first is None else FirstRows(*plan.first)
     reading = reading_of(functions) if first is None else first.reading
-    along = tuple(stored_along(functions)) if isinstance(reading, From | CarriedValues) else ()
-    if not set(along) <= set(parent.relation.layout.columns):
+    stored = tuple(stored_along(functions)) if isinstance(reading, From | CarriedValues) else ()
+    if not set(stored) <= set(parent.relation.layout.columns):
         # They are stored where all functions of the node follow from ranges, also those without a reader now.
-        reading, along = None, ()
-    sums = along if isinstance(reading, From) else ()
-    names = tuple(dict.fromkeys([*plan.read, *partition, *(name for name, _ in keys), *order.ties, *along]))
+        reading, stored = None, ()
+    along = all_along(functions) if isinstance(reading, From) else ()
+    names = tuple(dict.fromkeys([*plan.read, *partition, *(name for name, _ in keys), *order.ties, *stored]))
     scan = Scan.of(parent.relation.layout, names, partition, parent.bit)
     kept = operator.relation if first is not None else None
     own = None if kept is None else PartitionLookup(Scan.of(kept.layout, names, partition, None), order, limits=limits)
-    rows = PartitionLookup(scan, order, reading, sums, limits)
+    rows = PartitionLookup(scan, order, reading, along, limits)
     return OrderStep(rows, own, order, of_all(list(map(reach, functions))), first)
 
 
@@ -127,11 +128,10 @@ def reading_of(functions: Sequence[AnalyticCall]) -> Reading | None:
         )
     if not in_range(functions):
         return None
-    backs = [r.back or 0 for function, r in reaches.items() if not running(function)]
+    backs = [rows_behind_end(function) if running(function) else r.back or 0 for function, r in reaches.items()]
     rows = max(backs, default=0) + max((r.ahead or 0 for r in reaches.values()), default=0)
-    if len(backs) == len(reaches):
-        return NeighbouringRows(rows)
-    return From(rows, any(r.peers or function.function == RANK for function, r in reaches.items()))
+    peers = any(r.peers or function.function == RANK for function, r in reaches.items())
+    return From(rows, peers) if peers or any(map(running, functions)) else NeighbouringRows(rows)
 
 
 @dataclass(frozen=True)
@@ -157,10 +157,9 @@ class OrderStep:
         """The output's columns in Spark's DDL."""
         columns = [f"`{name}` {type_}" for name, type_ in self.rows.scan.types]
         columns += [f"{mark} bigint" for mark in ORDER_COLUMNS]
-        for at, name in enumerate(self.rows.summed):
-            type_ = self.rows.scan.schema.field(name).type
-            count, total = prefix_columns(at)
-            columns += [f"{count} bigint", f"{total} decimal({SUM_DIGITS},{sum_scale(type_)})"]
+        for at, of in enumerate(self.rows.along):
+            types = ("bigint", "string") if isinstance(of, SumAlong) else (dict(self.rows.scan.types)[of.column],)
+            columns += [f"{name} {type_}" for name, type_ in zip(prefix_columns(of, at), types, strict=True)]
         return ", ".join(columns)
 
     def change(self, task: TaskInput) -> ArrowBatches:
@@ -178,7 +177,7 @@ class OrderStep:
             side = ordered.side(sign)
             wanted = _touched(side, ordered, self.reach)
             needed = wanted if self.reach.counts_only else _neighbours(side, wanted, self.reach)
-            yield side.batch(needed, wanted, self.rows.summed, whole=True)
+            yield side.batch(needed, wanted, self.rows.along, whole=True)
 
     def _of_task(self, rows: InputRows, task: TaskInput) -> InputRows:
         """The segments that may have rows of the partitions of a task: those of its buckets."""

@@ -13,6 +13,7 @@ from workbench.engine.physical.plans import AnalyticPlan
 from workbench.engine.physical.row_inputs import SingleInput, calls_among, with_calls
 from workbench.engine.physical.stored.calls import Functions
 from workbench.engine.storage.grouping import Positions, group_rows, not_distinct
+from workbench.engine.storage.indexes.prefix_index import Along
 from workbench.engine.storage.layout import WEIGHT, conform
 from workbench.limits import Limits
 
@@ -20,10 +21,10 @@ ColumnValues = Mapping[str, FrameValue | None]
 """For each column of a node's rows the function that it has the values of; ``None``: it is one of the parent's."""
 
 
-def evaluated_columns(plan: AnalyticPlan, summed: tuple[str, ...]) -> ColumnValues:
-    """The columns of the node's rows; ``summed``: see ``frame_value``."""
+def evaluated_columns(plan: AnalyticPlan, along: tuple[Along, ...]) -> ColumnValues:
+    """The columns of the node's rows; ``along``: see ``frame_value``."""
     functions = plan.node.by_name
-    return {name: frame_value(functions[name], summed) if name in functions else None for name in plan.produced}
+    return {name: frame_value(functions[name], along) if name in functions else None for name in plan.produced}
 
 
 def inputs_of(values: ColumnValues) -> tuple[SingleInput, ...]:

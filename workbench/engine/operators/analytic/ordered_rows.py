@@ -6,9 +6,8 @@ rows are ordered by are stored values, so this needs no expression: they are ran
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,8 @@ from workbench.engine.operators.analytic.partitions import Prefixes
 from workbench.engine.storage.comparable import numbers_in_order
 from workbench.engine.storage.grouping import Positions, group_numbers, order_by, with_equal_bits
 from workbench.engine.storage.indexes.key_index import row_hashes
-from workbench.engine.storage.indexes.order_index import RowOrder, is_summed
+from workbench.engine.storage.indexes.order_index import RowOrder
+from workbench.engine.storage.indexes.prefix_index import Along, SumAlong
 from workbench.engine.storage.layout import BATCH, WEIGHT, only
 
 ORDER_COLUMNS = ("_part", "_row", "_rank", "_group", "_last", "_rows", "_sign", "_keep", "_same")
@@ -29,18 +29,10 @@ groups of peers there are up to them, the number of their last peer, how many ro
 the batch and -1 for those before it, 1 where the row's values are wanted and it is not only a neighbour, and a number
 that equal rows before and after the batch have, or -1 where it is not told which are equal."""
 
-SUM_DIGITS = 28
-"""Digits of a sum before a partition's rows; those of a segment have 19 at most."""
 
-
-def prefix_columns(at: int) -> tuple[str, str]:
-    """The columns with how many values of a summed column stand before a partition's rows, and with their sum."""
-    return f"_count{at}", f"_sum{at}"
-
-
-def sum_scale(type_: pa.DataType) -> int:
-    """The digits behind the point of a sum of such values; 0 where they are only counted."""
-    return int(type_.scale) if pa.types.is_decimal(type_) and is_summed(type_) else 0
+def prefix_columns(of: Along, at: int) -> tuple[str, ...]:
+    """The columns with what is known of all rows before a partition's: how many values, and their sum, or the best."""
+    return (f"_count{at}", f"_sum{at}") if isinstance(of, SumAlong) else (f"_best{at}",)
 
 
 @dataclass(frozen=True)
@@ -156,13 +148,13 @@ class Side:
             rows=ends[parts] - begin,
         )
 
-    def batch(self, handed_on: Mask, wanted: Mask, summed: Sequence[str] = (), whole: bool = False) -> pa.RecordBatch:
+    def batch(self, handed_on: Mask, wanted: Mask, along: Sequence[Along] = (), whole: bool = False) -> pa.RecordBatch:
         """Some of the rows with their marks; the partitions of both sides have different numbers.
 
         Args:
             handed_on: which rows.
             wanted: of which of these the values are wanted.
-            summed: the columns whose sums before the rows come as well (``prefix_columns``).
+            along: what is known of all rows before these comes as well (``prefix_columns``).
             whole: whether the other side is one of the same ordered rows.
         """
         chosen = np.flatnonzero(handed_on)
@@ -175,18 +167,18 @@ class Side:
         columns = [*rows.columns, *(pa.array(mark.astype(np.int64)) for mark in marks)]
         names = [*rows.schema.names, *ORDER_COLUMNS]
         own = pa.array(self.part[chosen])
-        for at, column in enumerate(summed):
-            columns += [values.take(own) for values in self._before(at, rows.schema.field(column).type)]
-            names += prefix_columns(at)
+        for at, of in enumerate(along):
+            columns += [values.take(own) for values in self._before(of, at, rows.schema)]
+            names += prefix_columns(of, at)
         return pa.RecordBatch.from_arrays(columns, names=names)
 
-    def _before(self, at: int, type_: pa.DataType) -> tuple[pa.Array, pa.Array]:
-        """How many values are in the sum before each partition's rows, and the sum."""
-        prefixes, none = self.ordered.prefixes, np.zeros(int(self.ordered.part.max(initial=0)) + 1, dtype=np.int64)
-        sums, counts = (none, none) if prefixes is None else prefixes.sums[at]
-        scale = sum_scale(type_)
-        totals = [Decimal(int(total)).scaleb(-scale) for total in sums]
-        return pa.array(counts), pa.array(totals, pa.decimal128(SUM_DIGITS, scale))
+    def _before(self, of: Along, at: int, schema: pa.Schema) -> Iterable[pa.Array]:
+        """What is known of all rows before those of each partition; NULL where there are none."""
+        prefixes, parts = self.ordered.prefixes, int(self.ordered.part.max(initial=0)) + 1
+        types = (pa.int64(), pa.string()) if isinstance(of, SumAlong) else (schema.field(of.column).type,)
+        if prefixes is None:
+            return [pa.nulls(parts, type_) for type_ in types]
+        return [column.cast(type_) for column, type_ in zip(prefixes.known[at], types, strict=True)]
 
 
 def _sort_numbers(

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from workbench.arrow.types import Mask
@@ -15,7 +13,8 @@ from workbench.engine.operators.analytic.ranges import CarriedValues, KeyPlaces,
 from workbench.engine.operators.grouped.state_lookup import KeyedLookup
 from workbench.engine.storage.grouping import Positions, group_rows
 from workbench.engine.storage.indexes.key_index import Hashes, Key, KeyRanges, candidates_of_each, row_hashes
-from workbench.engine.storage.indexes.order_index import OrderIndex, PrefixSums, RowOrder
+from workbench.engine.storage.indexes.order_index import OrderIndex, RowOrder
+from workbench.engine.storage.indexes.prefix_index import Along, EntryRange
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run, open_segment, read_share
 from workbench.limits import LIMITS, Limits
@@ -28,23 +27,21 @@ class Prefixes:
     Attributes:
         hashes: of the partitions, in order.
         rows: how many rows.
-        sums: of each summed column the sums, unscaled integers of Python, and how many values each is of.
+        known: of each of what is kept along the order what it comes to there, in its columns (``prefix_index``).
     """
 
     hashes: Hashes
     rows: Positions
-    sums: tuple[tuple[npt.NDArray[np.object_], Positions], ...]
+    known: tuple[tuple[pa.Array, ...], ...]
 
     def of(self, hashes: Hashes) -> Prefixes:
-        """Those of some partitions; before the rows of those that are not known nothing stands."""
+        """Those of some partitions; NULL is known of those before whose rows nothing stands."""
         at = np.searchsorted(self.hashes, hashes)
-        known = np.append(self.hashes, 0)[at] == hashes
-        known &= at < len(self.hashes)
-
-        def chosen(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-            return np.where(known, np.append(values, 0)[at], 0)
-
-        return Prefixes(hashes, chosen(self.rows), tuple((chosen(sums), chosen(counts)) for sums, counts in self.sums))
+        there = np.append(self.hashes, 0)[at] == hashes
+        there &= at < len(self.hashes)
+        taken = pa.array(np.where(there, at, 0), mask=~there)
+        known = tuple(tuple(column.take(taken) for column in columns) for columns in self.known)
+        return Prefixes(hashes, np.where(there, np.append(self.rows, 0)[at], 0), known)
 
 
 @dataclass(frozen=True)
@@ -63,14 +60,14 @@ class PartitionLookup:
         scan: what is read; its keys are the partition.
         order: of the rows.
         reading: which rows of a large partition are enough; ``None``: all are needed.
-        summed: the columns whose sums before the range are needed.
+        along: what has to be known of all rows before the range.
         limits: which partitions are large.
     """
 
     scan: Scan
     order: RowOrder
     reading: Reading | None = None
-    summed: tuple[str, ...] = ()
+    along: tuple[Along, ...] = ()
     limits: Limits = LIMITS
 
     def of(self, changed: Sequence[pa.RecordBatch], stored: Run) -> Found:
@@ -116,10 +113,9 @@ class PartitionLookup:
             return nothing
         schema = pa.schema(list({f.name: f for f in (*self.scan.schema, *self.scan.keys)}.values()))
         index = OrderIndex(self.order, schema, self.scan.bit)
-        sums = [[index.sums(segment.path, column) for segment in stored] for column in self.summed]
         of_large = changed.filter(pa.array(np.isin(hashes, partitions[large])))
         those = _partitions(index, partitions[large], of_large, stored)
-        if those is None or any(run is None for some in sums for run in some):
+        if those is None:
             return nothing
         if isinstance(reading, CarriedValues):
             known = replace(index, known=reading.column)
@@ -127,9 +123,13 @@ class PartitionLookup:
         most = self.limits.ranges_per_large_partition * sizes[large] // self.limits.rows_of_large_partition
         ranges = reading.ranges(those, most)
         ranges = ranges.chosen(_are_alone(those, one_of_each.take(pa.array(large)), stored)[ranges.low.of])
+        prefixes, certain = _prefixes(those, ranges.low, stored, self.along)
+        if not certain.all():
+            ranges = ranges.chosen(certain[ranges.low.of])
+            prefixes, _ = _prefixes(those, ranges.low, stored, self.along)
         if not len(ranges.low.of):
             return nothing
-        return Found(list(_rows(those, ranges, stored, self.scan)), _prefixes(those, ranges.low, sums))
+        return Found(list(_rows(those, ranges, stored, self.scan)), prefixes)
 
     def _hashes(self, rows: pa.RecordBatch) -> Hashes:
         return row_hashes(rows, self.order.partition, nulls=True)[0]
@@ -175,19 +175,21 @@ def _rows(partitions: Partitions, ranges: Ranges, stored: Run, scan: Scan) -> It
             yield scan.take(open_segment(segment.path), slices.run.rows[at])
 
 
-def _prefixes(partitions: Partitions, low: KeyPlaces, sums: Sequence[Sequence[PrefixSums | None]]) -> Prefixes:
-    """What stands before the first range of each partition."""
+def _prefixes(partitions: Partitions, low: KeyPlaces, stored: Run, along: Sequence[Along]) -> tuple[Prefixes, Mask]:
+    """What stands before the first range of each partition, and of which partitions that is certain."""
     of, first = np.unique(low.of, return_index=True)
-    places = [(s.first[of], at[first]) for s, at in zip(partitions.stored, low.at, strict=False)]
     rows, _ = partitions.counts(low.chosen(first))
-    none = np.zeros(len(of), dtype=np.int64)
-    totals = []
-    for along in sums:
-        each = [s.between(*place) for s, place in zip(along, places, strict=True) if s is not None]
-        # Those of several segments together may have more digits than 64 bits.
-        total = sum((part.astype(object) for part, _ in each), start=none.astype(object))
-        totals.append((total, sum((count for _, count in each), start=none)))
-    return Prefixes(partitions.hashes[of], rows, tuple(totals))
+    certain, known = np.ones(len(partitions.hashes), dtype=bool), []
+    for each in along:
+        places = [
+            EntryRange(open_segment(segment.path), kept, s.first[of], at[first])
+            for segment, s, at in zip(stored, partitions.stored, low.at, strict=False)  # not those of the change
+            if (kept := partitions.index.along(segment.path, each)) is not None
+        ]
+        before = each.before(places, len(of))
+        certain[of] &= before.certain
+        known.append(before.columns)
+    return Prefixes(partitions.hashes[of], rows, tuple(known)), certain
 
 
 def selected(segments: Run, scan: Scan) -> Iterable[pa.RecordBatch]:

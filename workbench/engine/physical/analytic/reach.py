@@ -5,14 +5,15 @@ The planner stores what running sums are of, and the operator reads no more rows
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from workbench.engine.physical.join_keys import key_column
-from workbench.engine.storage.indexes.order_index import DIGITS
+from workbench.engine.storage.indexes.prefix_index import Along, BestAlong, SumAlong
 from workbench.sql.algebra.analytic import DISTRIBUTIONS, NEIGHBOURS, RANK, RANKS, ROW_NUMBER, AnalyticCall, FrameEnd
-from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.types import DataType, Kind
+from workbench.sql.algebra.expressions import AggregateCall, Constant, Expression
+from workbench.sql.algebra.types import Kind
+from workbench.sql.functions.aggregate_rules import RULES, Powers, rule_of
 from workbench.sql.functions.calls import calls_functions
 
 
@@ -49,6 +50,8 @@ def reach(function: AnalyticCall) -> Reach:
             return Reach(None if back else 0, None if ahead else 0)
         return Reach(back, ahead)
     frame = function.frame
+    if (own := _own_place(function)) is not None:
+        return Reach(max(0, -own), max(0, own), peers=frame is not None and frame.unit != "rows")
     if frame is None:  # of a match too: where one begins depends on all before it
         return Reach(None, None)
     if frame.unit == "rows":
@@ -62,34 +65,62 @@ def running(function: AnalyticCall) -> bool:
     if function.function in (ROW_NUMBER, RANK):
         return True
     frame = function.frame
-    ends_here = frame is not None and frame.start is None and frame.end is not None and float(frame.end.by) == 0
-    if (
-        not ends_here
-        or function.distinct
-        or (frame is not None and frame.exclude)
-        or function.function not in ("count", "sum")
-    ):
+    if frame is None or frame.start is not None or frame.end is None or frame.exclude or function.distinct:
         return False
-    return summed_expression(function) is not None or not function.arguments
+    return (frame.unit == "rows" or float(frame.end.by) == 0) and known_along(function) is not None
 
 
-def summed_expression(function: AnalyticCall) -> Expression | None:
-    """The expression whose sums or counts along the order its value follows from; sums only of exact whole numbers.
+def rows_behind_end(function: AnalyticCall) -> int:
+    """How many rows before those that a batch touches are behind the end of a frame, so that they have to be read."""
+    frame = function.frame
+    return max(0, -int(frame.end.by) - 1) if frame is not None and frame.end is not None and frame.unit == "rows" else 0
 
-    The parent's rows have its values in the column ``key_column``. A user function is called for its own query only, so
-    its values are not there.
+
+def known_along(function: AnalyticCall) -> tuple[Along, ...] | None:
+    """What is kept along the order, so that the value follows from it and from the rows read; ``None``: it does not.
+
+    Example:
+        >>> from workbench.sql.algebra.analytic import Over
+        >>> from workbench.sql.algebra.expressions import Column
+        >>> from workbench.sql.algebra.types import DOUBLE
+        >>> known_along(AnalyticCall("sum", (Column("x", DOUBLE),), DOUBLE, Over((), ())))
+        (SumAlong(columns=('x',), powers=(1,)),)
     """
-    match function.function, function.arguments:
-        case "count", (argument,) if not calls_functions(argument):
-            return argument
-        case "sum", (argument,) if not calls_functions(argument) and _is_whole(argument.type):
-            return argument
-        case _:
-            return None
+    name, arguments = function.function, function.arguments
+    # A user function is called for its own query only, so its values are not stored.
+    if any(map(calls_functions, arguments)) or function.ignore_nulls:
+        return None
+    columns = tuple(map(key_column, arguments))
+    if name == "count":
+        return (SumAlong(columns),) if arguments else ()
+    if name in ("min", "max"):
+        return (BestAlong(columns[0], name == "max"),)
+    if products := exact_products_of(function):
+        of_double = all(argument.type.kind is Kind.DOUBLE for argument in arguments)
+        return tuple(SumAlong(columns, powers) for powers in products) if of_double else None
+    return (SumAlong(columns),) if name == "sum" else None
 
 
-def _is_whole(type_: DataType) -> bool:
-    return type_.kind is Kind.INTEGER or (type_.kind is Kind.DECIMAL and type_.precision <= DIGITS)
+def exact_products_of(function: AnalyticCall) -> tuple[Powers, ...]:
+    """The sums of products that a statistic of DOUBLE is made of."""
+    known = function.function in RULES
+    return rule_of(AggregateCall(function.function, function.arguments, function.type)).products if known else ()
+
+
+def all_along(functions: Iterable[AnalyticCall]) -> tuple[Along, ...]:
+    """What is kept along the order for some functions, each once."""
+    return tuple(dict.fromkeys(along for f in functions if running(f) for along in known_along(f) or ()))
+
+
+def _own_place(function: AnalyticCall) -> int | None:
+    """How many rows behind a row, or its peers, the one stands whose value it shows: at the only end of its frame."""
+    frame = function.frame
+    if frame is None or frame.exclude or function.ignore_nulls:
+        return None
+    match function.function, frame.start, frame.end:
+        case ("last_value", None, FrameEnd() as end) | ("first_value", FrameEnd() as end, None):
+            return int(float(end.by)) if frame.unit == "rows" or not float(end.by) else None
+    return None
 
 
 def in_range(functions: Collection[AnalyticCall]) -> bool:
@@ -122,17 +153,14 @@ def _carries(function: AnalyticCall) -> bool:
 
 
 def stored_along(functions: Collection[AnalyticCall]) -> dict[str, Expression]:
-    """The columns of the parent's rows by which ranges of them are found: those of sums, and one that is carried."""
+    """The columns of the parent's rows of which something is known along the order, or one that is carried."""
     carried = carried_expression(functions)
-    return sums_of(functions) if carried is None else {key_column(carried): carried}
-
-
-def sums_of(functions: Collection[AnalyticCall]) -> dict[str, Expression]:
-    """The columns whose sums are needed, where ranges are read and these start behind the first row."""
+    if carried is not None:
+        return {key_column(carried): carried}
     if not in_range(functions):
         return {}
-    found = (summed_expression(function) for function in functions if running(function) and function.arguments)
-    return dict(sorted((key_column(argument), argument) for argument in found if argument is not None))
+    found = (argument for function in functions if running(function) for argument in function.arguments)
+    return dict(sorted({key_column(argument): argument for argument in found}.items()))
 
 
 def of_all(reaches: list[Reach]) -> Reach:

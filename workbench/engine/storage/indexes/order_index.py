@@ -3,10 +3,8 @@
 An index of a segment has the rows of a node by the hash of their partition and, within it, by a *key*: bytes that order
 as the columns do. A key is *coarse*: of a text it has the first bytes, and nothing that comes after a text. So rows of
 one key are in no order, and a reader of some of them reads all; rows of different keys are in order. With each row
-comes the sum of the weights so far, and on demand the sums of a column. So how many rows stand before a row, also where
-rows were taken back, and what a running sum is there, are differences of two entries in each run.
-
-Source: O'Neil, Quass, Improved query performance with variant indexes (SIGMOD 1997), for sums in an index.
+comes the sum of the weights so far, and on demand sums and extremes of columns (``prefix_index``). So how many rows
+stand before a row, also where rows were taken back, is a difference of two entries in each run.
 """
 
 from __future__ import annotations
@@ -21,10 +19,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from workbench.arrow.types import Mask
-from workbench.engine.storage.comparable import ASCENDING, BEGIN, Direction, comparable, order_numbers, text_begins
+from workbench.engine.storage.comparable import ASCENDING, BEGIN, Direction, order_numbers, text_begins
 from workbench.engine.storage.grouping import Positions, not_distinct
 from workbench.engine.storage.indexes.key_index import Hashes, row_hashes
-from workbench.engine.storage.indexes.rank_index import GroupedRun, sums_between
+from workbench.engine.storage.indexes.prefix_index import Along
+from workbench.engine.storage.indexes.rank_index import GroupedRun
 from workbench.engine.storage.indexes.sorted_index import index_columns
 from workbench.engine.storage.layout import WEIGHT, conform, only
 from workbench.engine.storage.lineage import rows_with_bit
@@ -44,9 +43,6 @@ _COLUMNS = 6
 DIGITS = 18
 """The most digits of decimals that 64-bit numbers tell apart."""
 
-LARGEST_SUM = 2.0**62
-"""Sums of a segment that may be larger are not kept."""
-
 
 @dataclass(frozen=True)
 class RowOrder:
@@ -55,18 +51,6 @@ class RowOrder:
     partition: tuple[str, ...]
     keys: tuple[tuple[str, Direction], ...]
     ties: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class PrefixSums:
-    """For every entry of a run the sum of a column up to and with it, unscaled, and how many values are in the sum."""
-
-    sums: Positions
-    counts: Positions
-
-    def between(self, first: Positions, end: Positions) -> tuple[Positions, Positions]:
-        """The sums of the entries of ranges, and how many values are in each."""
-        return sums_between(self.sums, first, end), sums_between(self.counts, first, end)
 
 
 @dataclass(frozen=True)
@@ -101,25 +85,12 @@ class OrderIndex:
         keys, through, at, hashes = self._entries(rows, np.arange(rows.num_rows))
         return None if len(at) and at[0] < 0 else GroupedRun(keys, through, at, hashes)
 
-    def sums(self, segment: str, column: str) -> PrefixSums | None:
-        """The sums and counts of a column along the segment's run; ``None`` where they might be too large."""
-
+    def along(self, segment: str, of: Along) -> list[npt.NDArray[Any]] | None:
+        """What ``of`` keeps beside the entries of the segment's run; ``None`` where there is none."""
         run = self.of_segment(segment)
         if run is None:
             return None
-
-        def make() -> Sequence[npt.NDArray[Any]]:
-            rows = open_segment(segment)
-            values, weights = rows.column(column), rows.column(WEIGHT).to_numpy()[run.rows]
-            known = np.asarray(values.is_valid())[run.rows]
-            # Of other types values are only counted.
-            numbers = np.where(known, comparable(values)[run.rows], 0) if is_summed(values.type) else known * 0
-            if float(np.sum(np.abs(numbers.astype(np.float64) * weights))) > LARGEST_SUM:
-                return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-            return np.cumsum(numbers * weights), np.cumsum(known * weights)
-
-        sums, counts = index_columns(segment, f"{self._name}\x00sum\x00{column}", make)
-        return PrefixSums(sums, counts) if len(counts) == len(run.rows) else None
+        return index_columns(segment, f"{self._name}\x00{of.name}", lambda: of.made(open_segment(segment), run))
 
     def keys(self, rows: pa.RecordBatch) -> OrderKeys:
         """The key of each row."""
@@ -210,17 +181,14 @@ class OrderIndex:
         return not self.same_partition(ahead, behind).all()
 
 
-def is_summed(type_: pa.DataType) -> bool:
-    """Whether sums of a type are kept along a run: of whole numbers, and of decimals that fit them."""
-    return bool(pa.types.is_integer(type_) or (pa.types.is_decimal(type_) and type_.precision <= DIGITS))
-
-
 def _size(type_: pa.DataType) -> int:
     """The bytes of a value of a type in a key; 0 where it has no place there."""
     if pa.types.is_string(type_):
         return BEGIN
-    known = (pa.types.is_floating, pa.types.is_boolean, pa.types.is_date32, pa.types.is_timestamp)
-    return NUMBER if is_summed(type_) or any(test(type_) for test in known) else 0
+    if pa.types.is_decimal(type_):
+        return NUMBER if type_.precision <= DIGITS else 0
+    known = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_date32, pa.types.is_timestamp)
+    return NUMBER if any(test(type_) for test in known) else 0
 
 
 def _encoded(column: pa.Array, direction: Direction) -> npt.NDArray[np.uint8]:

@@ -1,0 +1,91 @@
+"""Values of all rows up to one, over few large partitions, while rows come and go anywhere in their order.
+
+DuckDB's answers over NULL, NaN, infinities, equal rows and numbers of all sizes. Sums and extremes are kept along the
+order of a large partition, so limits make one of five rows large.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from itertools import product
+from math import inf, nan
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from long import LONG
+from oracle.harness import Case, Oracle
+from oracle.test_corrections import corrected
+
+from workbench.engine.spark.in_process import InProcess
+from workbench.limits import Limits
+
+VALUES: dict[str, tuple[pa.DataType, list[Any]]] = {
+    "g": (pa.string(), ["x", "y", None]),
+    "n": (pa.int64(), [None, -(2**40), -1, *range(4), 2**40]),
+    "x": (pa.float64(), [None, 0.0, -0.0, 0.5, -2.25, 1e6, 3.0, 2.0**40]),
+    "z": (pa.float64(), [None, 1.5, 2.5, -4.0, *[0.25] * 6, nan, inf]),
+    "m": (pa.decimal128(15, 2), [None, Decimal("-0.01"), Decimal("9999999.99"), *map(Decimal, range(4))]),
+    "v": (pa.decimal128(38, 4), [None, Decimal("-0.0001"), Decimal(10) ** 26, *map(Decimal, range(4))]),
+    "s": (pa.string(), [None, "", "a", "b" * 20, "b" * 20 + "c", "\u00e9"]),
+    "o": (pa.int64(), [None, *range(12)]),
+    "t": (pa.timestamp("us"), [dt.datetime(2024, 3, 1) + dt.timedelta(minutes=n) for n in range(30)]),
+}
+CALLS = {
+    "sum": [f"SUM({c}) {{over}}" for c in "nxzmv"],
+    "avg": [f"AVG({c}) {{over}}" for c in "nx"],
+    "count": ["COUNT(*) {over}", "COUNT(z) {over}", "COUNT(s) {over}"],
+    "least": [f"MIN({c}) {{over}}" for c in "nxzmvst"],
+    "greatest": [f"MAX({c}) {{over}}" for c in "nxzmvst"],
+    "filtered": ["SUM(x) FILTER (WHERE n > 0) {over}", "MAX(s) FILTER (WHERE n > 0) {over}"],
+    "variance": ["VAR_POP(x) {over}"],
+    "last": ["LAST_VALUE(id) {over}"],
+    "beside": ["SUM(x) {over} + 0 * LAG(id) {over_rows}", "MAX(z) {over}"],
+}
+ORDERS = {"in order": "ORDER BY id", "peers": "ORDER BY o", "down": "ORDER BY o DESC, id"}
+FRAMES = {
+    "": "",
+    "rows": " ROWS UNBOUNDED PRECEDING",
+    "before": " ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING",
+    "behind": " ROWS BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING",
+}
+
+
+def cases() -> dict[str, Case]:
+    """Every function in every order over every frame that does not depend on the order of peers."""
+    found = {}
+    for (name, calls), (how, order), (frame, text), part in product(
+        CALLS.items(), ORDERS.items(), FRAMES.items(), ("PARTITION BY g ", "")
+    ):
+        if how == "peers" and (frame or name in ("last", "beside")):
+            continue
+        over = {"over": f"OVER ({part}{order}{text})", "over_rows": f"OVER ({part}{order})"}
+        values = ", ".join(f"{call.format(**over)} AS v{at}" for at, call in enumerate(calls))
+        sql = f"SELECT id, {values} FROM t"
+        nulls = sql.replace("ORDER BY o DESC", "ORDER BY o DESC NULLS LAST").replace("BY o)", "BY o NULLS FIRST)")
+        found[f"{name} {how} {frame} {part[:1]}".replace("  ", " ").strip()] = Case(sql, nulls)
+    return found
+
+
+def rows(seed: int, count: int) -> pa.Table:
+    """Rows of few values."""
+    random = Random(seed)
+    columns = {"id": pa.array(range(count), pa.int64())}
+    for name, (type_, values) in VALUES.items():
+        columns[name] = pa.array([random.choice(values) for _ in range(count)], type_)
+    return pa.table(columns)
+
+
+@pytest.mark.parametrize("seed", range(12 if LONG else 1))
+def test_running_values(seed: int) -> None:
+    asked, random = cases(), Random(seed)
+    names = list(asked) if LONG else random.sample(list(asked), 24)
+    feeds = {"t": corrected(rows(seed, 160), 90, 20, seed)}
+    with Oracle(InProcess(), feeds, limits=Limits(rows_of_large_partition=4)) as oracle:
+        oracle.register({name: asked[name] for name in names[::2]})
+        oracle.run(2)
+        oracle.register({name: asked[name] for name in names[1::2]})
+        oracle.run(2)
+        oracle.check_changes()
