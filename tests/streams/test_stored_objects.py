@@ -159,6 +159,36 @@ def test_an_object_that_has_the_bytes_of_one_that_was_removed_is_another(
     assert log.rows == 2
 
 
+def test_objects_that_are_gone_for_long_are_forgotten(
+    landing: tuple[str, ObjectStore], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was read of them stays; one that comes again under its name brings its rows again, but not before."""
+    address, store = landing
+    now = [0.0]
+    monkeypatch.setattr(stored_objects.time, "monotonic", lambda: now[0])
+    for name in "123":
+        store.put(f"{name}.csv", f"n\n{name}\n".encode())
+    log, reader = followed(tmp_path / "log", f"{address}/*.csv")
+
+    def looked(seconds: float) -> tuple[list[Any], set[str]]:
+        now[0] += seconds
+        take_in(log, reader, 9)
+        assert log.tail is not None
+        places = {entry.strip("/") for entry in log.tail.offsets if entry.endswith(".csv")}
+        return rows_of(log), places
+
+    assert looked(1) == ([(1,), (2,), (3,)], {"1.csv", "2.csv", "3.csv"})
+    store.remove(["1.csv", "2.csv"])
+    assert looked(3_600)[1] == {"1.csv", "2.csv", "3.csv"}
+    store.put("2.csv", b"n\n2\n")
+    assert looked(3_600) == ([(1,), (2,), (3,)], {"1.csv", "2.csv", "3.csv"})
+    assert looked(90_000) == ([(1,), (2,), (3,)], {"2.csv", "3.csv"})
+    store.put("1.csv", b"n\n1\n")
+    assert looked(1) == ([(1,), (2,), (3,), (1,)], {"1.csv", "2.csv", "3.csv"})
+    store.remove([f"{name}.csv" for name in "123"])  # all at once: as where a bucket was emptied, or is another one
+    assert looked(3_600)[1] == looked(90_000)[1] == {"1.csv", "2.csv", "3.csv"}
+
+
 def test_what_is_said_of_objects_that_are_replaced_removed_or_damaged(
     landing: tuple[str, ObjectStore], tmp_path: Path
 ) -> None:

@@ -203,6 +203,10 @@ class Tail:
                 self._database.execute("INSERT INTO records VALUES (?, ?, ?)", (place, entry.number, entry.record))
         self._database.executemany("INSERT OR REPLACE INTO offsets VALUES (?, ?)", (offsets or {}).items())
 
+    def forget(self, entries: Iterable[str]) -> None:
+        """Remove entries of the offsets; belongs inside a transaction."""
+        self._database.executemany("DELETE FROM offsets WHERE place = ?", ((entry,) for entry in entries))
+
     def note_drifts(self, drifts: Iterable[Drift], there: Container[str]) -> None:
         """Remember what drifts in rows that are added; belongs inside their transaction.
 

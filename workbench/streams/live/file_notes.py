@@ -235,6 +235,10 @@ class FolderFiles:
     def forget(self, place: str) -> None:
         """It is not needed any more."""
 
+    def gone_for_long(self, places: Iterable[str]) -> list[str]:
+        """None: a folder may be there again, as one of another machine."""
+        return []
+
     def close(self) -> None:
         """Nothing is open."""
 

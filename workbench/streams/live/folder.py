@@ -46,7 +46,7 @@ from workbench.streams.live.file_notes import (
     stamped_size,
     whole_lines,
 )
-from workbench.streams.live.reader import BaseReader, Fetched, NothingYet, OffsetMark, Offsets, widened
+from workbench.streams.live.reader import BaseReader, Fetched, NothingYet, OffsetMark, Offsets, mark_of, widened
 from workbench.streams.live.stored_objects import AHEAD, NotNow, StoredObjects, is_object_pattern
 from workbench.streams.readers import open_source
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
@@ -86,6 +86,9 @@ class Files(Protocol):
 
     def forget(self, place: str) -> None:
         """A file is not needed any more."""
+
+    def gone_for_long(self, places: Iterable[str]) -> list[str]:
+        """Those of some places of which nothing must be known any more."""
 
     def close(self) -> None:
         """Let go of what is open."""
@@ -160,8 +163,10 @@ class FolderReader(BaseReader):
                 taken.cannot_read(place, file.name, found.stamp, message)
             if not (taken.at(place) or "").isdigit():
                 self._files.forget(place)
-        rows = joined(taken.rows, self._schema)
-        return Fetched(rows, taken.after, tuple(taken.quarantined), problem=taken.problem, found=taken.found)
+        rows, quarantined = joined(taken.rows, self._schema), tuple(taken.quarantined)
+        gone = self._files.gone_for_long(place for place in offsets if mark_of(place) is None)
+        forgotten = (*gone, *map(_note_entry, gone))
+        return Fetched(rows, taken.after, quarantined, problem=taken.problem, found=taken.found, forgotten=forgotten)
 
     def close(self) -> None:
         """Let go of copies of objects."""

@@ -85,6 +85,7 @@ class Fetched:
         continues: whether the next fetch gives more of what belongs together, to be logged in one step with this.
         whole: whether the rows, with those that follow in this step, are all that there are.
         known_to: the id up to which all transactions have been read, of a source that knows it.
+        forgotten: entries of the offsets that are needed no more.
     """
 
     rows: pa.RecordBatch
@@ -98,6 +99,7 @@ class Fetched:
     continues: bool = False
     whole: bool = False
     known_to: int | None = None
+    forgotten: tuple[str, ...] = ()
 
 
 class Reader(Protocol):

@@ -34,6 +34,8 @@ _LARGEST_AHEAD = 1 << 23
 """Bytes of the largest object that is copied before it is asked for."""
 _SECONDS_A_REQUEST = 1.0
 """In how many seconds there is one more request, on the average, to list all names where that takes several."""
+_GONE_SECONDS = 86_400.0
+"""What is known of an object that was read stays so long after it has gone: it may come again."""
 _ANY = "[!/]"
 """How a sign that may be any is written in an address, where a ``?`` begins options."""
 _ANY_SIGN = re.compile(r"\[!?\]?[^]]*\]|\?(?![\w.-]+=)")
@@ -102,6 +104,9 @@ class StoredObjects:
         self._found: dict[str, MatchingFile] = {}
         self._stored: dict[str, Stored] = {}
         self._last, self._list_all_at = "", 0.0
+        self._gone: Mapping[str, float] = {}
+        """When objects that are not there were first missed."""
+        self._looked_for_gone = -_GONE_SECONDS
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._copying = ThreadPoolExecutor(AHEAD, thread_name_prefix="argus-objects")
         self._copies: dict[str, tuple[Stored, Future[Path]]] = {}
@@ -156,6 +161,15 @@ class StoredObjects:
         if copy is not None:
             with suppress(OSError):
                 copy.result().unlink()
+
+    def gone_for_long(self, places: Iterable[str]) -> list[str]:
+        """Those of some places that are gone for a day; none where all are, as of a bucket that is another by now."""
+        now = time.monotonic()
+        if not self._found or now < self._looked_for_gone + _GONE_SECONDS / 100:
+            return []
+        self._looked_for_gone = now
+        self._gone = {place: self._gone.get(place, now) for place in places if place not in self._found}
+        return [place for place, since in self._gone.items() if now > since + _GONE_SECONDS]
 
     def close(self) -> None:
         """Remove all copies."""

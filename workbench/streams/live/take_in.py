@@ -78,9 +78,10 @@ def _logged(log: StreamLog, reader: Reader, most: int) -> Fetched:
     assert tail is not None
     # Nothing is written before the rows are here: a source that hangs holds no transaction.
     fetched = reader.fetch(of_source(tail.offsets), most)
-    if not fetched.offsets and log.transactions is None:
+    if not (fetched.offsets or fetched.forgotten) and log.transactions is None:
         return fetched
     with tail.transaction() as database:
+        tail.forget(fetched.forgotten)
         if fetched.offsets:
             current = None
             if log.corrections is not None:
