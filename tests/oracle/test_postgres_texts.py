@@ -64,7 +64,9 @@ OF_TIMES = {
         "$$", "'"
     ),
     "read": "SELECT id, to_date(to_char(ts, 'DD.MM.YYYY'), 'DD.MM.YYYY') AS a,"
-    " CAST(to_timestamp(to_char(ts, 'YYYYMMDD HH24:MI'), 'YYYYMMDD HH24:MI') AS DATE) AS b FROM t",
+    " CAST(to_timestamp(to_char(ts, 'YYYYMMDD HH24:MI'), 'YYYYMMDD HH24:MI') AS DATE) AS b,"
+    " to_date(to_char(ts, 'DD/Mon/YYYY'), 'DD/Mon/YYYY') AS c, to_date(to_char(ts, 'DD MON YYYY'), 'DD mon YYYY') AS e,"
+    " to_date(to_char(ts, 'FMMonth DD, YYYY'), 'FMMonth DD, YYYY') AS f FROM t",
 }
 
 

@@ -50,6 +50,7 @@ from workbench.sql.functions.arrays import (
 from workbench.sql.functions.times import (
     formats,
     interval_arithmetic,
+    strptime,
     temporal,
     time_differences,
     times,
@@ -96,6 +97,7 @@ DECLARED = [
     *times.DECLARED,
     *times_of_postgres.DECLARED,
     *times_of_duckdb.DECLARED,
+    *strptime.DECLARED,
     *arrays.DECLARED,
     *lambdas.DECLARED,
     *list_statistics.DECLARED,

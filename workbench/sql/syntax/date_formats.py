@@ -19,9 +19,9 @@ yyyy       %Y    %Y    %Y    YYYY     reads
 yy         %y    %y    %y    YY
 MM         %m    %m    %m    MM       reads
 M          %-m   -     %c    FMMM     reads
-MMM        %b    %b    %b    Mon      duckdb
+MMM        %b    %b    %b    Mon      named
 MMM        %h    %h    -     FMMon
-MMMM       %B    %B    %M    FMMonth  duckdb
+MMMM       %B    %B    %M    FMMonth  named
 MMM^       -     -     -     MON
 MMM_       -     -     -     mon
 MMMM^      -     -     -     FMMONTH
@@ -33,6 +33,11 @@ dd         %d    %d    %d    DD       reads
 d          %-d   -     %e    FMDD     reads
 DDD        %j    %j    %j    DDD
 D          %-j   -     -     FMDDD
+MMM        -     -     -     MON      named
+MMM        -     -     -     mon      named
+MMMM       -     -     -     Month    named
+MMMM       -     -     -     MONTH    named
+MMMM       -     -     -     month    named
 EEE        %a    %a    %a    Dy
 EEE^       -     -     -     DY
 EEE_       -     -     -     dy
@@ -61,7 +66,7 @@ a          -     -     -     PM       reads
 Q          -     -     -     Q
 """
 """Java's letters, with ``^`` in capitals, ``_`` in small letters and ``9`` padded to nine characters; the elements of
-the families; and whether a text is read by it, too, by all or in duckdb alone."""
+the families; and whether a text is read by it, too, by all or where names were compared."""
 _WHOLE = {"%T": "%H:%M:%S", "%X": "%H:%M:%S", "%x": "%Y-%m-%d", "%c": "%Y-%m-%d %H:%M:%S"}
 """Elements of duckdb that stand for several."""
 _NUMERIC = re.compile("YYYY|YY|MM|DDD|DD|HH24|HH12|HH|MI|SS|MS|US|FF3|FF6|AM|PM|Q", re.IGNORECASE)
@@ -160,7 +165,21 @@ def to_read(format_: str, rules: Dialect) -> str:
     if rules.formats is Formats.JAVA:
         _checked(format_, reading=True)
         return format_
-    return "".join(_elements(format_, rules, _java_of(rules, reading=True)))
+    return "".join(parts_to_read(format_, rules))
+
+
+def parts_to_read(format_: str, rules: Dialect) -> list[str]:
+    """The parts of a Java pattern by which a format of another dialect reads a text, one for each of its elements.
+
+    Raises:
+        ValueError: as of ``to_read``.
+
+    Example:
+        >>> from workbench.sql.dialects import DIALECTS
+        >>> parts_to_read("%b%m at %Y", DIALECTS["duckdb"])
+        ['MMM', 'MM', "' at '", 'yyyy']
+    """
+    return list(_elements(format_, rules, _java_of(rules, reading=True)))
 
 
 def _java_parts(pattern: str) -> Iterator[str]:
@@ -202,7 +221,7 @@ _ROWS = list(_rows())
 
 def _java_of(rules: Dialect, reading: bool) -> dict[str, str]:
     family = (Formats.DUCKDB, Formats.STRFTIME, Formats.MYSQL, Formats.MODEL).index(rules.formats)
-    readers = {"reads", "duckdb"} if rules.formats is Formats.DUCKDB else {"reads"}
+    readers = {"reads", "named"} if rules.names_in_formats else {"reads"}
     of_next = rules.quotes_in_formats  # FM is of the next element in postgres, and in oracle of all that follow
     return {
         families[family]: java

@@ -358,6 +358,7 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
     "stretch_of_months": [(COLUMNS[DATE][0], Constant(months, INTEGER)) for months in (1, 3, 7, 1200)],
     **{f"list_bool_{name}": [(call("array", *COLUMNS[BOOLEAN], Constant(None, BOOLEAN)),)] for name in ("and", "or")},
     "decimal_text": [(COLUMNS[type_][0],) for type_ in (MONEY, WIDE)],
+    "strptime_in_duckdb": [(COLUMNS[STRING][0], Constant("%d/%b/%Y %H:%M", STRING))],
     "printf_in_duckdb": [(Constant("%5d|%s", STRING), COLUMNS[INTEGER][0], COLUMNS[STRING][0])],
     "format_in_duckdb": [(Constant("{:>5}|{:.2f}", STRING), COLUMNS[STRING][0], COLUMNS[MONEY][0])],
 }
@@ -376,6 +377,7 @@ OF_CHOSEN = {
     "to_json_in_duckdb",
     "decimal_in_duckdb",
     "decimal_text",
+    "strptime_in_duckdb",
     "printf_in_duckdb",
     "format_in_duckdb",
 }

@@ -22,6 +22,7 @@ from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.formatted_numbers import number_with_format
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, unwrapped
 from workbench.sql.functions.results import as_text
+from workbench.sql.functions.times.strptime import time_of_text
 from workbench.sql.functions.times.temporal import cast_to_time
 from workbench.sql.functions.times.times_of_day import cast_to_time_of_day
 from workbench.sql.functions.times.zoned import in_utc, of_utc, session_timestamp
@@ -29,7 +30,6 @@ from workbench.sql.syntax import date_formats
 from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
 
 T = TypeVar("T")
-_BLANKS = r"[ \t\n\x0B\f\r]"
 _ELEMENTS = {
     Formats.JAVA: "as in yyyy-MM-dd'T'HH:mm:ss.SSS",
     **dict.fromkeys((Formats.DUCKDB, Formats.STRFTIME), "as in %Y-%m-%d %H:%M:%S"),
@@ -179,41 +179,12 @@ def _parse(b: ExpressionBinder, node: exp.Expr, function: str, value: Expression
     if b.rules.reads_formats_strictly:
         result = call(function, value, Constant(pattern, STRING))
     else:
-        result = _read_loosely(function, value, pattern)
+        result = time_of_text(value, format_.name)
     if isinstance(value, Constant) and value.value is not None and coercion.is_null(result):
         raise b.source.error(f"'{value.value}' is not of the format", node)
     if not of_zone or zoning().zone == UTC:
         return result
     return cast(result, DATE) if function == "to_date" else session_timestamp(instant_of(result, UTC, False))
-
-
-def _read_loosely(function: str, value: Expression, pattern: str) -> Expression:
-    """A time that a text is by a format of duckdb: with fewer digits, and blanks around it.
-
-    The text is brought into a form of its numbers and names alone, which a pattern of one letter for each number reads.
-    """
-    shape, letters = f"^{_BLANKS}*", list[str]()
-    for match in re.finditer(r"'((?:[^']|'')*)'|([A-Za-z])\2*|.", pattern, re.DOTALL):
-        if letter := match[2]:
-            most = {"y": 4, "S": len(match[0])}.get(letter, 2)
-            names = _WORDS.get(match[0])
-            shape += f"((?i:{names}))" if names else f"([0-9]{{1,{most}}}+)"
-            letters.append("S" * most if letter == "S" else match[0] if names else letter)
-        else:
-            text = match[0] if match[1] is None else match[1].replace("''", "'")
-            shape += "".join(
-                f"{_BLANKS}+" if part.isspace() else re.escape(part) for part in re.findall(r"\s|\S", text)
-            )
-    shape += f"{_BLANKS}*$"
-    form = Constant("-".join(letters), STRING)
-    if isinstance(value, Constant) and isinstance(value.value, str):
-        found = re.match(shape, value.value)
-        return call(function, Constant("-".join(found.groups()) if found else None, STRING), form)
-    pieces = Constant("-".join(f"${place}" for place in range(1, len(letters) + 1)), STRING)
-    numbers = call("regexp_replace", value, Constant(shape, STRING), pieces)
-    matches = call("rlike", value, Constant(shape, STRING))
-    type_ = DATE if function == "to_date" else TIMESTAMP
-    return call("case", matches, call(function, numbers, form), Constant(None, type_))
 
 
 @reads(exp.StrToUnix, parts="this format", dialects=SPARK_FAMILY)
@@ -243,9 +214,6 @@ def _of_session(b: ExpressionBinder, value: Expression) -> Expression:
     return session_timestamp(cast(value, INSTANT))
 
 
-_MONTHS = "January February March April May June July August September October November December"
-_WORDS = {"a": "[AP]M", "MMM": re.sub(r"(\w{3})\w* ?", r"\1|", _MONTHS)[:-1], "MMMM": _MONTHS.replace(" ", "|")}
-"""What stands for elements that are words, in any case."""
 _BY_NAME: dict[str, tuple[frozenset[str], str, Callable[[ExpressionBinder, Expression], Expression]]] = {
     **dict.fromkeys(("try_to_timestamp", "to_timestamp_ltz"), (SPARK_FAMILY, "to_timestamp", _of_session)),
     "to_timestamp_ntz": (SPARK_FAMILY, "to_timestamp", lambda b, value: cast(value, TIMESTAMP)),
