@@ -196,6 +196,9 @@ class FakeSession(SessionViews):
         if "player" in vars(self):
             self.player.close()
 
+    def rest(self) -> None:
+        self.stop_playing()
+
     @property
     def network(self) -> NetworkView:
         return NetworkView(self.plan, self.reports)

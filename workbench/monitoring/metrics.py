@@ -22,7 +22,7 @@ Family = CounterMetricFamily | GaugeMetricFamily
 
 
 def serve_metrics(session: Session, port: int = 0, host: str = LOOPBACK, token: str | None = None) -> Endpoint:
-    """Let a session be watched at ``http://127.0.0.1:PORT/metrics``, until the endpoint is closed.
+    """Let a session be watched at ``http://127.0.0.1:PORT/metrics``, until the endpoint or the session is closed.
 
     Args:
         session: whose batches, streams, sources, sinks and queries are shown.
@@ -38,7 +38,9 @@ def serve_metrics(session: Session, port: int = 0, host: str = LOOPBACK, token: 
         ...     endpoint = serve_metrics(session, port=9095)
         ...     session.run_live(latency="1s")
     """
-    return listen(make_wsgi_app(_registry(session)), "/metrics", port, host, token)
+    endpoint = listen(make_wsgi_app(_registry(session)), "/metrics", port, host, token)
+    session.close_with(endpoint)
+    return endpoint
 
 
 def metrics_text(session: Session) -> str:

@@ -56,9 +56,9 @@ class SparkStart:
                 self._on_ready(spark)
 
 
-def say_stopped(session: Session) -> None:
+def say_stopped(session: Session, goes_on: str = "") -> None:
     """Let what is said below cells say that it has stopped, and how it goes on."""
-    goes_on = "its session was not saved" if session.temporary else f"%argus open {session.place} goes on"
+    goes_on = goes_on or ("its session was not saved" if session.temporary else f"%argus open {session.place} goes on")
     for notification in noticed(session.player).cells:
         notification.stop(goes_on)
 
@@ -67,6 +67,13 @@ def _open_folder(path: str, trust: bool | None = None, take_over: bool = False) 
     from workbench.session.session import Session
 
     return Session.open(path, trust=trust, take_over=take_over)
+
+
+def _retry_sources(session: Session) -> None:
+    """Let sources that could not be read try again, as those that listen where another session did."""
+    for name in [name for name, source in session.sources.items() if source.problem and not session.read_only]:
+        if not session.retry(name):
+            session.dismiss_errors(name)
 
 
 class NotebookContext:
@@ -111,6 +118,8 @@ class NotebookContext:
     def open(self, path: str, trust: bool = False, take_over: bool = False) -> Session:
         """Work with the session of a folder from now on; the one before stays, for variables that hold its queries.
 
+        That one rests: programs that send rows, and those that follow answers, are to find the session of the notebook.
+
         Args:
             path: of the folder, or its address.
             trust: whether to load also functions that others added.
@@ -120,6 +129,10 @@ class NotebookContext:
         session = self._reopen(path, **{name: True for name, given in asked.items() if given})
         if self._session is not None:
             self._earlier.append(self._session)
+            if not self._session.closed:
+                say_stopped(self._session, f"this notebook went on with {path}")
+                self._session.rest()
+                _retry_sources(session)
         return self._take(session)
 
     def _take(self, session: Session) -> Session:
@@ -133,9 +146,9 @@ class NotebookContext:
 
     def close(self) -> None:
         """Close all sessions there are. What is said below cells says that it has stopped."""
+        if self._session is not None and not self._session.closed:
+            say_stopped(self._session)
         for session in (*self._earlier, *([] if self._session is None else [self._session])):
-            if not session.closed:
-                say_stopped(session)
             session.close()
         self._earlier, self._session = [], None
 

@@ -120,6 +120,12 @@ class Parts:
         with self.store.exclusively():
             return self.live.take_in_sent(self.store.state.stream(stream), waiting)
 
+    def rest(self) -> None:
+        """End what serves answers, and what reads sources."""
+        self.subscriptions.close()
+        with self.store.exclusively():
+            self.live.close()
+
     def close(self) -> None:
         """End all of them."""
         self.requests.close()

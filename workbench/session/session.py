@@ -236,6 +236,15 @@ class Session(
         """
         return self.parts.integrity.check(empty)
 
+    def rest(self) -> None:
+        """End what the session does by itself: it plays, listens and serves no more, and its answers can still be read.
+
+        A ``run`` reads its sources again.
+        """
+        if not self.closed:
+            self.stop_playing()
+            self.parts.rest()
+
     def close(self) -> None:
         """End the session; a temporary folder is removed. Spark goes on, for other sessions of this process."""
         if not self.closed:

@@ -121,6 +121,10 @@ def test_a_session_that_is_not_saved_is_not_left_unless_that_is_said(capsys, tmp
     with pytest.raises(MagicError, match="1 query"):
         open_session.run(context, Arguments(str(tmp_path)))
     save.run(context, Arguments("fraud2"))
+    session.streams["F"].rows += 1  # a program sent it, and was told that it is kept
+    with pytest.raises(MagicError, match="has not saved"):
+        open_session.run(context, Arguments(str(tmp_path)))
+    save.run(context, Arguments("fraud3"))
     open_session.run(context, Arguments(str(tmp_path)))
     assert context.session is kept
 

@@ -167,6 +167,7 @@ def open_session(context: NotebookContext, arguments: argparse.Namespace) -> Non
         raise MagicError(f"this notebook has {arguments.path} open already", hint="%argus queries lists what it has")
     if is_address(arguments.path) or Path(whole_place(arguments.path)).is_dir():  # else it cannot be opened, says why
         _check_saved(context, arguments.leave, f"%argus open {arguments.path} --leave")
+    served = current is not None and not current.closed and bool(current.ports)
     session = context.open(arguments.path, arguments.trust, arguments.take_over)
     unsaid = [] if session.read_only else watch_again(session)
     lines = [f"{arguments.path}: {described(session)}"]
@@ -174,6 +175,10 @@ def open_session(context: NotebookContext, arguments: argparse.Namespace) -> Non
     for statuses in (session.sources, session.sinks):
         lines += [f"{name}: {status.problem}" for name, status in statuses.items() if status.problem]
     lines += unsaid
+    if served:
+        lines.append(
+            "what the session before served is served no more; %argus subscribe serves the answers of this one"
+        )
     if session.read_only:
         lines.append(f"read-only: {session.read_only}")
     show("\n".join(lines))
@@ -243,7 +248,8 @@ def would_lose(context: NotebookContext, session: Session) -> bool:
 def contents(session: Session) -> object:
     """A value that differs when there is something to save."""
     queries = [(name, query.sql) for name, query in session.queries.items()]
-    return session.path, session.batch, list(session.streams), queries
+    streams = [(name, stream.rows) for name, stream in session.streams.items()]
+    return session.path, session.batch, streams, queries
 
 
 def described(session: Session) -> str:
