@@ -14,7 +14,7 @@ from workbench.engine.physical.stored.values import computed_value
 from workbench.sql.algebra.expressions import Column, Constant
 from workbench.sql.algebra.types import STRING, TIMESTAMP
 from workbench.sql.dialects import DIALECTS
-from workbench.sql.functions.times.strptime import micros_of_texts, time_of_text
+from workbench.sql.functions.times.strptime import micros_of_texts, read_by_strptime
 from workbench.sql.syntax.date_formats import to_read
 
 SEED = int(os.environ["ARGUS_SEED"])
@@ -69,7 +69,7 @@ def test_texts_are_read_as_by_duckdb() -> None:
 
 
 def test_the_time_of_a_line_of_a_log_needs_no_job_of_spark() -> None:
-    computed = computed_value(time_of_text(Column("s", STRING), "%d/%b/%Y:%H:%M:%S"))
+    computed = computed_value(read_by_strptime(Column("s", STRING), "%d/%b/%Y:%H:%M:%S"))
     assert computed is not None
     times = computed.values(pa.RecordBatch.from_pydict({"s": ["01/Mar/2026:10:00:00", None, "-", "1/mar/2026:10:0:0"]}))
     assert times.to_pylist() == [ten := dt.datetime(2026, 3, 1, 10), None, None, ten]
@@ -77,4 +77,4 @@ def test_the_time_of_a_line_of_a_log_needs_no_job_of_spark() -> None:
 
 def test_a_constant_is_folded() -> None:
     for text, time in (("2 Mar 2026", dt.datetime(2026, 3, 2)), ("2 Mai 2026", None)):
-        assert time_of_text(Constant(text, STRING), "%d %b %Y") == Constant(time, TIMESTAMP)
+        assert read_by_strptime(Constant(text, STRING), "%d %b %Y") == Constant(time, TIMESTAMP)

@@ -22,7 +22,7 @@ from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.formatted_numbers import number_with_format
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, unwrapped
 from workbench.sql.functions.results import as_text
-from workbench.sql.functions.times.strptime import time_of_text
+from workbench.sql.functions.times.strptime import read_by_strptime
 from workbench.sql.functions.times.temporal import cast_to_time
 from workbench.sql.functions.times.times_of_day import cast_to_time_of_day
 from workbench.sql.functions.times.zoned import in_utc, of_utc, session_timestamp
@@ -179,7 +179,7 @@ def _parse(b: ExpressionBinder, node: exp.Expr, function: str, value: Expression
     if b.rules.reads_formats_strictly:
         result = call(function, value, Constant(pattern, STRING))
     else:
-        result = time_of_text(value, format_.name)
+        result = read_by_strptime(value, format_.name)
     if isinstance(value, Constant) and value.value is not None and coercion.is_null(result):
         raise b.source.error(f"'{value.value}' is not of the format", node)
     if not of_zone or zoning().zone == UTC:

@@ -106,7 +106,7 @@ def _read(texts: pa.Array, formats: pa.Array) -> pa.Array:
     return pa.array(found, pa.int64()).take(encoded.indices)
 
 
-def time_of_text(text: Expression, format_: str) -> Expression:
+def read_by_strptime(text: Expression, format_: str) -> Expression:
     """STRPTIME(text, format), folded where the text is a constant."""
     if isinstance(text, Constant) and isinstance(text.value, str):
         (micros,) = micros_of_texts([text.value], format_)
