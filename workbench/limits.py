@@ -26,6 +26,8 @@ class Limits:
             heap at a time.
         rows_logged_in_process: of a stream in one batch, and in files, at most that the driver numbers and writes
             itself; of more, tasks do, each those of some row groups.
+        bytes_landed_in_process: of objects that land, together, below which the driver reads them itself; of more each
+            is read by a task. Where tasks run on this machine it always does.
         rows_filtered_in_process: the driver filters this number in a quarter of a second; a job of two tasks would be
             no faster.
         rows_stepped_in_process: changed rows at most of an operator whose step the driver runs, since a job for it
@@ -118,6 +120,7 @@ class Limits:
     bytes_fetched_from_store: int = 20_000_000_000
     bytes_fetched: int = 500_000_000
     rows_logged_in_process: int = 4_000_000
+    bytes_landed_in_process: int = 1_000_000_000_000_000
     rows_filtered_in_process: int = 250_000
     rows_stepped_in_process: int = 20_000
     times_stepped_alone: int = 5
@@ -190,6 +193,7 @@ class Limits:
             self,
             times_stepped_alone=1,
             rows_logged_in_process=min(few, self.rows_logged_in_process),
+            bytes_landed_in_process=min(4_000_000, self.bytes_landed_in_process),
             rows_filtered_in_process=min(few, self.rows_filtered_in_process),
             rows_checked_in_process=min(few, self.rows_checked_in_process),
             rows_merged_in_process=min(some, self.rows_merged_in_process),

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+import gzip
+import io
+import json
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import duckdb
 import pyarrow as pa
 import pytest
-from oracle.test_by_tasks import BY_TASKS
-from pyarrow import parquet
+from oracle.test_by_tasks import BY_TASKS, SEED
+from pyarrow import csv, parquet
+from servers import object_store
 from worker_processes import WorkerProcesses, worker_processes
 
 from workbench.engine import arrival
 from workbench.engine.spark.in_process import InProcess
+from workbench.files.store import ObjectStore
 from workbench.session.session import Session
 from workbench.streams import tail
+from workbench.streams.arriving import files_with
+from workbench.streams.files.urls import UrlFile
+from workbench.streams.live.stored_objects import StoredObjects
 
 GROUPS = "SELECT g, COUNT(*) AS n, SUM(id) AS s FROM t GROUP BY g"
 
@@ -107,3 +118,91 @@ def test_a_file_whose_transaction_did_not_end_goes_and_one_that_is_damaged_is_sa
     with Session.open(place, InProcess(), limits=limits) as session:
         said = f"{file.name} is damaged: its bytes are not those that were written"
         assert said in (str(session.check()) if scheme else session.read_only or "")
+
+
+KINDS = ("parquet", "csv", "csv.gz", "jsonl")
+
+
+def objects_of(kind: str, draw: Random) -> Iterator[tuple[str, bytes]]:
+    """Objects of days, of some of which a column is lacking or new, or rows do not fit; one is no file of its kind."""
+    first = 0
+    for number in range(12):
+        numbers, first = range(first, first + (some := draw.choice([1, 40, 90]))), first + some
+        rows = [
+            {"id": str(n) if draw.random() < 0.95 else "x", "g": str(n % 7)} | ({"new": "é"} if number == 5 else {})
+            for n in numbers
+        ]
+        if number == 7:
+            rows = [{"id": row["id"]} for row in rows]
+        data = io.BytesIO()
+        if kind == "parquet":
+            typed = pa.Table.from_pylist([row | {"id": None if row["id"] == "x" else int(row["id"])} for row in rows])
+            parquet.write_table(typed, data)
+        elif kind == "jsonl":
+            of_json = ({**row, "id": row["id"] if row["id"] == "x" else int(row["id"])} for row in rows)
+            data.write("\n".join(map(json.dumps, of_json)).encode())
+        else:
+            csv.write_csv(pa.Table.from_pylist(rows), data)
+        content = b"PAR1 no" if number == 9 and kind in ("parquet", "csv.gz") else data.getvalue()
+        packed = gzip.compress(content) if kind.endswith("gz") and number != 9 else content
+        yield f"day=2026-01-{1 + number // 3:02}/{number:03}.{kind}", packed
+
+
+def told_of_stream(session: Session) -> tuple[object, ...]:
+    """All that is known of the stream, and the answer."""
+    log = session.parts.store.state.stream("t").log
+    assert log.tail is not None
+    quarantined = [(entry, entry.record, entry.number) for entry in log.tail.quarantined(1_000)]
+    waiting = [(one.line, one.number, one.record, one.reason) for one in log.waiting()]
+    offsets = {place: at for place, at in log.tail.offsets.items() if place[:1] != "@"}
+    rows = log.read(0, log.rows).to_pylist()
+    answers = sorted(session.query("days").result().fillna(-1).itertuples(index=False, name=None))
+    # Of a column that is gone the rows are counted by what is read together.
+    drifts = sorted((drift.name, drift.type) for drift in log.drifts)
+    return rows, quarantined, waiting, offsets, drifts, answers
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_objects_that_land_are_read_by_tasks(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All is as where the driver reads them, which now has none, but for those that are not read as a whole."""
+    (tmp_path / "weed").mkdir()
+    declared = {"id": "integer", "g": "integer", "day": "date"}
+    limits = replace(BY_TASKS, bytes_landed_in_process=1, milliseconds_until_collected=0)
+    with object_store(tmp_path / "weed") as bucket, worker_processes(2, failing=0.2) as workers:
+        store = ObjectStore(f"{bucket}/landing")
+        objects = [*objects_of(kind, Random(SEED))]
+        store.put(*objects[0])
+        with Session(workers, f"{bucket}/s", limits=limits) as session, Session(InProcess(), tmp_path / "s") as here:
+            for one in (session, here):
+                one.add_stream("t", f"{bucket}/landing/day=*/*.{kind}", columns=declared, batch=60)
+                one.register("SELECT day, g, COUNT(*) AS n, SUM(id) AS s FROM t GROUP BY day, g", name="days")
+            jobs, opened, read = workers.jobs, Counter[str](), StoredObjects.open
+
+            def counted(files: StoredObjects, place: str, *more: Any) -> UrlFile:
+                opened[place] += 1
+                return read(files, place, *more)
+
+            monkeypatch.setattr(StoredObjects, "open", counted)
+            for number, one in enumerate(objects[1:], 1):
+                time.sleep(0.01)
+                store.put(*one)
+                if number % 3 == 2:
+                    session.run(2)
+            while session.run(1):
+                pass
+            read_here = {place.rpartition("/")[2] for place in opened}
+            assert read_here <= {f"{number:03}.{kind}" for number in (9, 10, 11)}, (
+                "of the one that cannot be read, and after"
+            )
+            while here.run(1):
+                pass
+            for by_tasks, by_driver in zip(told_of_stream(session), told_of_stream(here), strict=True):
+                assert by_tasks == by_driver
+            assert workers.jobs > jobs
+        with Session.open(f"{bucket}/s", workers, limits=limits) as session:
+            again, log = told_of_stream(session), session.parts.store.state.stream("t").log
+            named = {file.path.name for file in files_with(log, range(log.rows))}
+            stored = {Path(each.name).name for each in ObjectStore(f"{bucket}/s").names("streams")}
+            assert {name for name in stored if name.startswith("later-")} == named
+        with Session.open(tmp_path / "s", InProcess()) as here:
+            assert again == told_of_stream(here)

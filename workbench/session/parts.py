@@ -8,12 +8,14 @@ from pyspark.sql import SparkSession
 
 from workbench.catalog.catalog import Catalog
 from workbench.engine.engine import Engine
+from workbench.engine.operators.side_steps import answers_by_tasks
 from workbench.engine.physical.stored.values import sampled_values
 from workbench.engine.spark.connect import ConnectHandle
 from workbench.engine.spark.handle import SparkHandle
 from workbench.engine.spark.in_process import InProcess
 from workbench.engine.spark.jobs import JobRunner
 from workbench.engine.spark.user_functions.functions import UserFunctions
+from workbench.errors import EngineError
 from workbench.errors.public_api import is_connect
 from workbench.files.shared import shared_text
 from workbench.limits import Limits
@@ -23,6 +25,7 @@ from workbench.session.changes import StateStore
 from workbench.session.directory.directory import SINKS, SessionDirectory
 from workbench.session.directory.gate import Gate
 from workbench.session.directory.opening import Opening
+from workbench.session.events import log_problem
 from workbench.session.failures.batches import Batches
 from workbench.session.failures.error_log import ErrorLog
 from workbench.session.failures.functions import FunctionFailures
@@ -38,7 +41,10 @@ from workbench.session.subscriptions.events import Subscriptions
 from workbench.session.transitions import Runtime
 from workbench.session.verification.verifier import Verifier
 from workbench.sharing.planner import Planner
-from workbench.streams.live.reader import Offsets
+from workbench.streams.live.folder import FolderReader
+from workbench.streams.live.landing import Objects, lands
+from workbench.streams.live.reader import Landed, Offsets
+from workbench.streams.log import StreamLog
 
 AnySpark = SparkSession | InProcess
 """Runners that a session may be given for its jobs; a session of Spark Connect counts as one of Spark."""
@@ -101,6 +107,7 @@ class Parts:
         self.errors = ErrorLog(directory.path if directory.read_only is None else None)
         self.live = LiveSources(self.gate, self.errors)
         self.live.log_now = self._log_sent_rows
+        self.live.landing = self._landed
         self.integrity = IntegrityChecks(self.store, self.opening)
         self.suspension = Suspension(self.store, self.runtime, self.failures)
         self.reoptimizer = Reoptimizer(self.store, self.runtime, self.failures)
@@ -125,6 +132,18 @@ class Parts:
         self.subscriptions.close()
         with self.store.exclusively():
             self.live.close()
+
+    def _landed(self, log: StreamLog, reader: FolderReader, objects: Objects) -> list[Landed]:
+        """What tasks have read of objects that are many bytes; where they cannot, the driver reads them."""
+        if sum(stored.bytes for _, stored in objects) < self.jobs.limits.bytes_landed_in_process:
+            return []
+        owner = self.engine.state.arrived[log.name].folder.name
+        by_tasks = partial(answers_by_tasks, self.engine.runner, owner, doing=f"read objects of {log.name}")
+        try:
+            return lands(log, reader, by_tasks, objects[: 2 * self.jobs.cores])
+        except EngineError as problem:
+            log_problem("objects read by the driver", stream=log.name, problem=problem.message)
+            return []
 
     def close(self) -> None:
         """End all of them."""

@@ -184,6 +184,10 @@ class Tail:
                         path.unlink(missing_ok=True)
                 raise
 
+    def append_file(self, name: str, rows: int, checksum: int) -> None:
+        """Add rows that a task has written (``later_file``); belongs inside a transaction."""
+        self._database.execute("INSERT INTO parts VALUES (?, ?, ?, ?)", (self._start + self.rows, rows, checksum, name))
+
     def append(
         self, rows: pa.Table, quarantined: Iterable[QuarantinedRow] = (), offsets: Mapping[str, str] | None = None
     ) -> None:
@@ -253,7 +257,7 @@ class Tail:
 
     def _file(self, rows: pa.Table) -> _Part:
         """Rows that come next as a file that survives what its transaction survives, there for all machines."""
-        path = self.path.with_name(f"{_LATER}{uuid.uuid4().hex}.parquet")
+        path = later_file(self.path.parent)
         self._written.append(path)
         checksum = write_rows(path, without_empty_more(rows))
         if self._durable:
@@ -307,6 +311,15 @@ class Tail:
         with self._lock:
             found = self._database.execute(query).fetchone()
         return None if found is None else found[0]
+
+
+def later_file(folder: Path) -> Path:
+    """The path of a new file for rows of a tail.
+
+    Args:
+        folder: of the log.
+    """
+    return folder / f"{_LATER}{uuid.uuid4().hex}.parquet"
 
 
 def files_of_tail(path: Path) -> dict[str, int]:

@@ -24,6 +24,7 @@ from servers import object_store
 from workbench import Session
 from workbench.engine.spark.in_process import InProcess
 from workbench.files.store import ObjectStore
+from workbench.streams.arriving import files_with
 
 KILLS = int(os.environ.get("ARGUS_KILLS", "1"))
 PROJECT = Path(__file__).resolve().parents[3]
@@ -36,8 +37,10 @@ CHILD = """
 import sys
 from workbench import Session
 from workbench.engine.spark.in_process import InProcess
+from workbench.limits import Limits
 
-with Session.open(sys.argv[1], InProcess(), take_over=True) as session:
+limits = Limits(bytes_landed_in_process=1, rows_logged_in_process=0) if sys.argv[2] == "tasks" else Limits()
+with Session.open(sys.argv[1], InProcess(), take_over=True, limits=limits) as session:
     print("begun", flush=True)
     session.run_live(latency="20ms", until=120)
 """
@@ -78,9 +81,10 @@ class Landing(threading.Thread):
         self.join()
 
 
+@pytest.mark.parametrize("reads", ["driver", "tasks"])
 @pytest.mark.parametrize("at_store", [False, True], ids=["in a folder", "in the store, too"])
 @pytest.mark.timeout(300 + 60 * KILLS)
-def test_a_session_that_follows_objects_survives_being_killed(at_store: bool, tmp_path: Path) -> None:
+def test_a_session_that_follows_objects_survives_being_killed(at_store: bool, reads: str, tmp_path: Path) -> None:
     delays = random.Random(6)
     (tmp_path / "weed").mkdir()
     with object_store(tmp_path / "weed") as bucket:
@@ -92,7 +96,7 @@ def test_a_session_that_follows_objects_survives_being_killed(at_store: bool, tm
                 session.register(query, name=name)
         with landing:
             for _ in range(KILLS):
-                killed_after(place, delays.uniform(0, 1))
+                killed_after(place, reads, delays.uniform(0, 1))
         with Session.open(place, InProcess(), take_over=True) as session:
             while session.run(1):
                 pass
@@ -100,16 +104,18 @@ def test_a_session_that_follows_objects_survives_being_killed(at_store: bool, tm
                 name: Counter(session.query(name).result().itertuples(index=False, name=None)) for name in QUERIES
             }
             batches = session.batch
+            log = session.parts.store.state.stream("T").log
+            assert bool(files_with(log, range(log.copied, log.rows))) == (reads == "tasks")
     objects = f"read_parquet('{tmp_path}/copies/*/*.parquet', hive_partitioning = true)"
     for name, query in QUERIES.items():
         assert answers[name] == Counter(duckdb.sql(f"WITH T AS (SELECT * FROM {objects}) {query}").fetchall()), name
     print(f"{KILLS} kills, {landing.rows:,} rows, {batches} batches")
 
 
-def killed_after(place: str, seconds: float) -> None:
+def killed_after(place: str, reads: str, seconds: float) -> None:
     """Run live in another process and kill it some time after it has begun."""
     with subprocess.Popen(
-        [sys.executable, "-c", CHILD, place], cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        [sys.executable, "-c", CHILD, place, reads], cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     ) as child:
         assert child.stdout is not None
         said = child.stdout.readline()

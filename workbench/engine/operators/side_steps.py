@@ -6,7 +6,7 @@ All side steps of one moment are one job. So the driver's work follows the numbe
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from workbench.engine.operators.runner import Runner
 from workbench.engine.spark.arrow_tasks import ArrowBatches
+from workbench.engine.spark.failures import translate_errors
 from workbench.engine.spark.jobs import StepJob
 from workbench.engine.storage.job_input import JobInput, TaskInput, checked_token, job_token
 
@@ -50,6 +51,25 @@ class _Answering:
     def __call__(self, task: int) -> ArrowBatches:
         answer = self.work(self.job_input.read(task, self.tasks))
         yield pa.RecordBatch.from_pydict({"answer": [json.dumps([self.name, task, job_token(), answer])]})
+
+
+def answers_by_tasks(runner: Runner, owner: str, work: Work, told: Sequence[Any], doing: str) -> list[Any]:
+    """What tasks answer, in their order, each of which is told one of some things.
+
+    Args:
+        runner: runs them.
+        owner: the tree or stream whose rows they write.
+        work: what each does; the input has what all are told.
+        told: the things, in terms of JSON.
+        doing: what for, as Spark's pages say it.
+
+    Raises:
+        EngineError: they could not.
+    """
+    runner.doing = doing
+    step = SideStep(owner, work, TaskInput(0, given=[*told]), len(told))
+    with translate_errors(doing):
+        return run_side_steps(runner, {owner: step}, "land")[owner]
 
 
 def run_side_steps(runner: Runner, steps: Mapping[str, SideStep], role: str) -> dict[str, list[Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import time
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,9 +21,11 @@ from workbench.session.failures.error_log import ErrorLog, ErrorPlace
 from workbench.session.live.arrivals import Arrivals
 from workbench.session.live.batch_size import BatchSize
 from workbench.streams.addresses.address import shown_address
+from workbench.streams.live.folder import FolderReader
+from workbench.streams.live.landing import Objects
 from workbench.streams.live.lookup import LOOKUP_SCHEMES, LookupReader
 from workbench.streams.live.posted_rows import LISTEN_SCHEME
-from workbench.streams.live.reader import OffsetMark, Offsets, Reader, mark_of
+from workbench.streams.live.reader import Landed, OffsetMark, Offsets, Reader, mark_of
 from workbench.streams.live.sources import open_live
 from workbench.streams.live.take_in import log_fetched, of_source, take_in
 from workbench.streams.log import StreamLog
@@ -154,11 +156,13 @@ class LiveSources:
 
     Attributes:
         log_now: calls ``take_in_sent`` for a stream, when nothing else is done in the session.
+        landing: lets tasks read objects, where they run on other machines.
     """
 
     def __init__(self, gate: Gate | None = None, errors: ErrorLog | None = None) -> None:
         self._gate, self._errors = gate or Gate(), errors or ErrorLog()
         self.log_now: Callable[[str, int], tuple[Offsets, int]] = lambda name, waiting: ({}, 0)
+        self.landing: Callable[[StreamLog, FolderReader, Objects], Sequence[Landed]] = lambda log, reader, objects: ()
         self._readers: dict[str, Reader] = {}
         self._problems: dict[str, str] = {}
         self._earlier: dict[str, str] = {}
@@ -340,11 +344,13 @@ class LiveSources:
         if isinstance(reader, LookupReader):
             named = {name.lower(): stream for name, stream in self._streams.items()}
             reader.follow(named.get(reader.follows.lower()))
+        if isinstance(reader, FolderReader):
+            reader.land = partial(self.landing, log, reader)
         before, misfits = log.rows, log.misfits
         fetched = log_fetched(log, reader, most)
         for entry in log.quarantined_later(misfits)[-ROWS_OF_A_LOOK:] if log.misfits > misfits else ():
             self._errors.add(ErrorPlace.SOURCE, name, entry.reason, entry.text)
-        is_full = 0 < most <= fetched.rows.num_rows + len(fetched.quarantined)
+        is_full = bool(fetched.landed) or 0 < most <= fetched.rows.num_rows + len(fetched.quarantined)
         self._full = {*self._full, name} if is_full and not fetched.ended else self._full - {name}
         if fetched.ended:
             self._ended.add(name)

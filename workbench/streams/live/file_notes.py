@@ -17,6 +17,7 @@ from stat import S_ISDIR
 from typing import NamedTuple
 
 from workbench.errors import StreamError
+from workbench.files.store import Stored
 from workbench.files.writing import checksum_of_next
 from workbench.streams.files.formats import FileFormat, is_compressed
 from workbench.streams.files.partitions import is_hidden, split_pattern
@@ -234,6 +235,10 @@ class FolderFiles:
 
     def forget(self, place: str) -> None:
         """It is not needed any more."""
+
+    def stored(self, places: Iterable[str]) -> list[tuple[str, Stored]]:
+        """None: another machine may not have the folder."""
+        return []
 
     def gone_for_long(self, places: Iterable[str]) -> list[str]:
         """None: a folder may be there again, as one of another machine."""

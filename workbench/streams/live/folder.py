@@ -11,23 +11,24 @@ Where files are, and which there are, says ``Files``: a folder (``FolderFiles``)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from pathlib import Path, PurePath
 from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
-from workbench.arrow.types import to_arrow
 from workbench.errors import StreamError, UnexpectedError
+from workbench.files.store import Stored
 from workbench.sql.algebra.column_names import stored_name
-from workbench.sql.algebra.types import STRING, DataType
+from workbench.sql.algebra.types import DataType
 from workbench.streams.drift import Differences, folded, joined
 from workbench.streams.drifting_types import fitted
 from workbench.streams.files.csv_layout import CsvOptions
-from workbench.streams.files.csv_source import options_of, stored_options
+from workbench.streams.files.csv_source import options_of
 from workbench.streams.files.formats import FileFormat
 from workbench.streams.files.json_lines import open_json_lines
 from workbench.streams.files.json_schema import widest_field
@@ -46,7 +47,7 @@ from workbench.streams.live.file_notes import (
     stamped_size,
     whole_lines,
 )
-from workbench.streams.live.reader import BaseReader, Fetched, NothingYet, OffsetMark, Offsets, mark_of, widened
+from workbench.streams.live.reader import BaseReader, Fetched, Landed, NothingYet, OffsetMark, Offsets, mark_of, widened
 from workbench.streams.live.stored_objects import AHEAD, NotNow, StoredObjects, is_object_pattern
 from workbench.streams.readers import open_source
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
@@ -87,6 +88,9 @@ class Files(Protocol):
     def forget(self, place: str) -> None:
         """A file is not needed any more."""
 
+    def stored(self, places: Iterable[str]) -> list[tuple[str, Stored]]:
+        """Those of some places that tasks can read, too, as their store has them."""
+
     def gone_for_long(self, places: Iterable[str]) -> list[str]:
         """Those of some places of which nothing must be known any more."""
 
@@ -101,14 +105,25 @@ class FolderReader(BaseReader):
         pattern: a folder, or a pattern of paths, such as ``"in/*.csv"``, or of objects, ``"s3://bucket/in/*.csv"``.
         schema: the columns, where the stream has been added before; ``None``: those of the first file that can be read.
         options: what is declared of how CSV files are written, where the stream has not been added before.
+        files: those that match, where they are known.
+
+    Attributes:
+        land: lets tasks read the first of some objects that were not read before, and says what they have written.
 
     Raises:
         NothingYet: there is no such file yet that can be read.
     """
 
-    def __init__(self, pattern: str, schema: pa.Schema | None = None, options: CsvOptions | None = None) -> None:
+    def __init__(
+        self,
+        pattern: str,
+        schema: pa.Schema | None = None,
+        options: CsvOptions | None = None,
+        files: Files | None = None,
+    ) -> None:
         self._pattern = pattern
-        self._files: Files = StoredObjects(pattern) if is_object_pattern(pattern) else FolderFiles(pattern)
+        self._files = files or (StoredObjects(pattern) if is_object_pattern(pattern) else FolderFiles(pattern))
+        self.land: Callable[[Sequence[tuple[str, Stored]]], Sequence[Landed]] = lambda objects: ()
         self._options = options_of(schema) if schema is not None else options or CsvOptions()
         self.inferred: Mapping[str, Guess] = {}
         self.notes: tuple[str, ...] = ()
@@ -148,8 +163,10 @@ class FolderReader(BaseReader):
             taken.follow_names(there)
         taken.say_gone(there)
         waiting = [(place, found) for place, found in there.items() if taken.waits(place, found.stamp)]
+        new = takewhile(lambda place: taken.note(place) is None, (place for place, _ in waiting))
+        landed = tuple(self.land(self._files.stored(new)))
         for number, (place, found) in enumerate(waiting, 1):
-            if taken.full():
+            if landed or taken.full():
                 break
             try:
                 file = self._files.open(place, found, waiting[number : number + AHEAD])
@@ -163,10 +180,16 @@ class FolderReader(BaseReader):
                 taken.cannot_read(place, file.name, found.stamp, message)
             if not (taken.at(place) or "").isdigit():
                 self._files.forget(place)
-        rows, quarantined = joined(taken.rows, self._schema), tuple(taken.quarantined)
-        gone = self._files.gone_for_long(place for place in offsets if mark_of(place) is None)
-        forgotten = (*gone, *map(_note_entry, gone))
-        return Fetched(rows, taken.after, quarantined, problem=taken.problem, found=taken.found, forgotten=forgotten)
+        gone = tuple(self._files.gone_for_long(place for place in offsets if mark_of(place) is None))
+        return Fetched(
+            joined(taken.rows, self._schema),
+            taken.after,
+            tuple(taken.quarantined),
+            problem=taken.problem,
+            found=taken.found,
+            forgotten=gone,
+            landed=landed,
+        )
 
     def close(self) -> None:
         """Let go of copies of objects."""
@@ -351,32 +374,6 @@ class _Taken:
 def _note_entry(place: str) -> str:
     """The entry of offsets that has the note of a file."""
     return OffsetMark.NOTE + place
-
-
-def files_of_columns(pattern: str, declared: Mapping[str, DataType], options: CsvOptions) -> FolderReader:
-    """Reads the files of a folder in which there is none yet.
-
-    Args:
-        pattern: of paths, which says what files they are.
-        declared: all columns, as they are spelled.
-        options: what is declared of how CSV files are written.
-
-    Raises:
-        NothingYet: the pattern does not say what files they are.
-    """
-    kind = FileFormat.named(pattern)
-    if kind in (FileFormat.PARQUET, FileFormat.ARROW, FileFormat.ORC):
-        return FolderReader(pattern, pa.schema([(column, to_arrow(type_)) for column, type_ in declared.items()]))
-    texts = pa.schema([(column, pa.string()) for column in declared], stored_options(options))
-    if kind is FileFormat.JSON:
-        by_stored = {stored_name(column): type_ for column, type_ in declared.items()}
-        return FolderReader(pattern, as_texts(texts, by_stored))
-    if kind is not FileFormat.CSV:
-        raise NothingYet(f"no file matches {pattern}, and it does not end as one of files, such as *.csv")
-    reader = FolderReader(pattern, texts)
-    if options.decimal == ",":
-        reader.inferred = {column: Guess(column, STRING, "numbers as 1.234,5", form=",.") for column in declared}
-    return reader
 
 
 def _from(chunks: Iterator[Chunk], rows: int, quarantined: int, is_widened: bool) -> Iterator[Chunk]:

@@ -21,7 +21,7 @@ from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.streams.convert import is_text
 from workbench.streams.corrections.declared import Corrections
-from workbench.streams.drift import Differences
+from workbench.streams.drift import Differences, Drift
 from workbench.streams.files.json_values import ENVELOPE, as_texts, field_of, is_as_text, lacking_columns
 from workbench.streams.guessing import Guess
 from workbench.streams.source import QuarantinedRow
@@ -70,6 +70,29 @@ class NothingYet(StreamError):
 
 
 @dataclass(frozen=True)
+class Landed:
+    """The rows of one object, which a task has written as a file of the log.
+
+    Attributes:
+        offsets: where the source resumes after it.
+        file: its name, its rows and its checksum; ``None`` where no row fits.
+        last: the number of its last record, from 1.
+        of_reader: records that are no rows.
+        quarantined: rows that do not fit; their lines are numbers of records.
+        drifts: what drifts in the rows, which are counted from 0.
+        gone: the columns that they lack.
+    """
+
+    offsets: Offsets
+    file: tuple[str, int, int] | None
+    last: int
+    of_reader: Sequence[QuarantinedRow]
+    quarantined: Sequence[QuarantinedRow]
+    drifts: Sequence[Drift]
+    gone: Sequence[str]
+
+
+@dataclass(frozen=True)
 class Fetched:
     """Some rows of a live source.
 
@@ -85,7 +108,8 @@ class Fetched:
         continues: whether the next fetch gives more of what belongs together, to be logged in one step with this.
         whole: whether the rows, with those that follow in this step, are all that there are.
         known_to: the id up to which all transactions have been read, of a source that knows it.
-        forgotten: entries of the offsets that are needed no more.
+        forgotten: partitions of which nothing must be known any more.
+        landed: rows that tasks have written already; then there are no others.
     """
 
     rows: pa.RecordBatch
@@ -100,6 +124,7 @@ class Fetched:
     whole: bool = False
     known_to: int | None = None
     forgotten: tuple[str, ...] = ()
+    landed: tuple[Landed, ...] = ()
 
 
 class Reader(Protocol):

@@ -8,11 +8,17 @@ from pathlib import Path
 import pyarrow as pa
 
 from workbench.arrow.types import to_arrow
+from workbench.sql.algebra.column_names import stored_name
+from workbench.sql.algebra.types import STRING, DataType
 from workbench.streams.files.csv_layout import CsvOptions
+from workbench.streams.files.csv_source import stored_options
+from workbench.streams.files.formats import FileFormat
+from workbench.streams.files.json_values import as_texts
 from workbench.streams.files.partitions import is_pattern
+from workbench.streams.guessing import Guess
 from workbench.streams.ingest import declared_types
 from workbench.streams.live.delta_feed import DELTA_SCHEME, DeltaFeedReader, delta_source
-from workbench.streams.live.folder import FolderReader, files_of_columns
+from workbench.streams.live.folder import FolderReader
 from workbench.streams.live.iterator import IteratorReader
 from workbench.streams.live.kafka.address import KAFKA_SCHEME, with_registry
 from workbench.streams.live.kafka.reader import TopicReader
@@ -74,7 +80,7 @@ def open_live(
             raise
         types = {name: next(iter(declared_types({name: text}).values())) for name, text in columns.items()}
         if isinstance(source, str | Path) and _is_live_pattern(source):
-            return files_of_columns(str(source), types, options or CsvOptions())
+            return _files_of_columns(str(source), types, options or CsvOptions())
         declared = pa.schema([(name, to_arrow(type_)) for name, type_ in types.items()])
         reader = _reader(source, declared, folder, options)
     if reader is not None and not isinstance(reader, FolderReader | DocumentReader):
@@ -122,3 +128,29 @@ def _reader(
 def _is_live_pattern(source: str | Path) -> bool:
     """Whether a source stands for the files or objects that match it, also those that come."""
     return is_object_pattern(source) or (is_pattern(source) and not Path(source).exists())
+
+
+def _files_of_columns(pattern: str, declared: Mapping[str, DataType], options: CsvOptions) -> FolderReader:
+    """Reads the files of a folder in which there is none yet.
+
+    Args:
+        pattern: of paths, which says what files they are.
+        declared: all columns, as they are spelled.
+        options: what is declared of how CSV files are written.
+
+    Raises:
+        NothingYet: the pattern does not say what files they are.
+    """
+    kind = FileFormat.named(pattern)
+    if kind in (FileFormat.PARQUET, FileFormat.ARROW, FileFormat.ORC):
+        return FolderReader(pattern, pa.schema([(column, to_arrow(type_)) for column, type_ in declared.items()]))
+    texts = pa.schema([(column, pa.string()) for column in declared], stored_options(options))
+    if kind is FileFormat.JSON:
+        by_stored = {stored_name(column): type_ for column, type_ in declared.items()}
+        return FolderReader(pattern, as_texts(texts, by_stored))
+    if kind is not FileFormat.CSV:
+        raise NothingYet(f"no file matches {pattern}, and it does not end as one of files, such as *.csv")
+    reader = FolderReader(pattern, texts)
+    if options.decimal == ",":
+        reader.inferred = {column: Guess(column, STRING, "numbers as 1.234,5", form=",.") for column in declared}
+    return reader

@@ -75,6 +75,7 @@ class StoredObjects:
 
     Args:
         pattern: an address with wildcards, which begin after the name of the bucket.
+        only: those that match, where they are known; else the store is asked.
 
     Attributes:
         are_renamed: never; an object keeps its name, and another may have the same bytes.
@@ -86,7 +87,7 @@ class StoredObjects:
 
     are_renamed = False
 
-    def __init__(self, pattern: str) -> None:
+    def __init__(self, pattern: str, only: Mapping[str, Stored] | None = None) -> None:
         if "?" in pattern:
             what = f"{shown_address(pattern)}: options of an address begin with a ?, and objects have none"
             raise StreamError(what, hint="for one sign that may be any before NAME=, write [!/]")
@@ -102,7 +103,8 @@ class StoredObjects:
             hint = "pip install 'argus-workbench[objectstore]'"
             raise EnvironmentProblem(f"{pattern} is read by obstore", hint=hint) from problem
         self._found: dict[str, MatchingFile] = {}
-        self._stored: dict[str, Stored] = {}
+        self._stored: Mapping[str, Stored] = {}
+        self._only = only
         self._last, self._list_all_at = "", 0.0
         self._gone: Mapping[str, float] = {}
         """When objects that are not there were first missed."""
@@ -118,6 +120,8 @@ class StoredObjects:
             NotNow: the store does not say it.
         """
         lists_all = time.monotonic() >= self._list_all_at
+        if self._only is not None:
+            return self._are(self._only)
         try:
             listed = [*self._store.names(after="" if lists_all else self._last)]
         except Refusal as problem:
@@ -127,10 +131,19 @@ class StoredObjects:
             self._list_all_at = time.monotonic() + len(listed) // LISTED_AT_ONCE * _SECONDS_A_REQUEST
         stored = new if lists_all else {**self._stored, **new} if new else self._stored
         if stored != self._stored:
-            self._stored, self._last = stored, max((each.name for each in stored.values()), default="")
-            in_order = sorted(stored.items(), key=lambda one: (one[1].written, one[1].name))
-            self._found = {place: MatchingFile(self._root, one.name, _stamp(one)) for place, one in in_order}
+            self._last = max((each.name for each in stored.values()), default="")
+            self._are(stored)
         return self._found
+
+    def _are(self, stored: Mapping[str, Stored]) -> Mapping[str, MatchingFile]:
+        self._stored = stored
+        in_order = sorted(stored.items(), key=lambda one: (one[1].written, one[1].name))
+        self._found = {place: MatchingFile(self._root, one.name, _stamp(one)) for place, one in in_order}
+        return self._found
+
+    def stored(self, places: Iterable[str]) -> list[tuple[str, Stored]]:
+        """Some objects of the last look, as the store has them."""
+        return [(place, self._stored[place]) for place in places]
 
     def open(self, place: str, found: MatchingFile, then: Iterable[tuple[str, MatchingFile]] = ()) -> UrlFile:
         """An object of the last look, copied; small ones that are opened then are copied meanwhile.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +23,7 @@ from workbench.streams.drifting_types import with_records
 from workbench.streams.files.json_values import MORE
 from workbench.streams.ingest import Fitting, column_types, fit, quarantined_rows
 from workbench.streams.lateness import LateRows
-from workbench.streams.live.reader import Fetched, OffsetMark, Offsets, Reader, mark_of
+from workbench.streams.live.reader import Fetched, Landed, OffsetMark, Offsets, Reader, mark_of
 from workbench.streams.log import CHUNK_ROWS, ENDED, KNOWN_TO, WHOLE, StreamLog, log_schema
 from workbench.streams.nan_values import with_finer_times, without_nan
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
@@ -78,10 +78,11 @@ def _logged(log: StreamLog, reader: Reader, most: int) -> Fetched:
     assert tail is not None
     # Nothing is written before the rows are here: a source that hangs holds no transaction.
     fetched = reader.fetch(of_source(tail.offsets), most)
-    if not (fetched.offsets or fetched.forgotten) and log.transactions is None:
+    if not (fetched.offsets or fetched.forgotten or fetched.landed) and log.transactions is None:
         return fetched
     with tail.transaction() as database:
-        tail.forget(fetched.forgotten)
+        tail.forget(entry for gone in fetched.forgotten for entry in (gone, f"{OffsetMark.NOTE}{gone}"))
+        _log_landed(log, fetched.landed)
         if fetched.offsets:
             current = None
             if log.corrections is not None:
@@ -101,6 +102,62 @@ def of_source(offsets: Offsets) -> dict[str, str]:
     return {entry: at for entry, at in offsets.items() if mark_of(entry) in (None, OffsetMark.NOTE)}
 
 
+def _log_landed(log: StreamLog, objects: Iterable[Landed]) -> None:
+    """Append what tasks have written of objects; belongs inside a transaction."""
+    tail = log.tail
+    assert tail is not None
+    before, nothing = int(tail.offsets.get(OffsetMark.LINES, "0")), log.schema.empty_table()
+    for landed in objects:
+        if landed.file is not None:
+            first, columns = log.rows, dict(log.source_columns).keys()
+            drifts = [replace(drift, first=first + drift.first) for drift in landed.drifts]
+            tail.note_drifts(drifts, columns - {*map(stored_name, landed.gone)})
+            tail.append_file(*landed.file)
+        moved = [replace(entry, line=before + entry.line) for entry in landed.quarantined]
+        numbered = [replace(one, number=one.number and before + one.number) for one in (*landed.of_reader, *moved)]
+        before += landed.last
+        tail.append(nothing, numbered, {**landed.offsets, OffsetMark.LINES.value: str(before)})
+
+
+@dataclass(frozen=True)
+class FittedRows:
+    """Rows that were fetched, with the types of the log.
+
+    Attributes:
+        rows: that fit.
+        lines: the number of the record of each.
+        of_reader: records that are no rows, with their numbers.
+        quarantined: rows that do not fit.
+        found: what drifts.
+        chunk: the rows as they were fetched.
+        last: how many records there are.
+    """
+
+    rows: pa.Table
+    lines: NDArray[np.int64]
+    of_reader: list[QuarantinedRow]
+    quarantined: list[QuarantinedRow]
+    found: Differences
+    chunk: Chunk
+    last: int
+
+
+def fitted_rows(log: StreamLog, fetched: Fetched, before: int, forms: dict[str, str]) -> FittedRows:
+    """What was fetched, as the log may have it.
+
+    Args:
+        log: of the stream; none of its rows are read.
+        fetched: of its source.
+        before: how many records came before.
+        forms: how decimals are written in columns of envelopes; may get more.
+    """
+    numbers, of_reader = _numbered(fetched, before)
+    last = max(int(numbers.max(initial=0)), fetched.rows.num_rows + len(fetched.quarantined))
+    chunk = Chunk(fetched.rows, before + numbers, found=fetched.found)
+    (rows, lines, quarantined), found = fit_chunk(log, chunk, forms)
+    return FittedRows(rows, lines, of_reader, quarantined, found, chunk, last)
+
+
 def _log_rows(log: StreamLog, fetched: Fetched, current: CurrentRows | None, begins: bool) -> None:
     """Append what was fetched; belongs inside a transaction.
 
@@ -110,11 +167,10 @@ def _log_rows(log: StreamLog, fetched: Fetched, current: CurrentRows | None, beg
     """
     assert log.tail is not None
     before = int(log.tail.offsets.get(OffsetMark.LINES, "0"))
-    numbers, of_reader = _numbered(fetched, before)
-    last = max(int(numbers.max(initial=0)), fetched.rows.num_rows + len(fetched.quarantined))
     forms = json.loads(log.tail.offsets.get(_FORMS, "{}"))
-    chunk = Chunk(fetched.rows, before + numbers, found=fetched.found)
-    (given, lines, quarantined), found = fit_chunk(log, chunk, forms)
+    fitting = fitted_rows(log, fetched, before, forms)
+    given, lines, quarantined, of_reader = fitting.rows, fitting.lines, fitting.quarantined, fitting.of_reader
+    chunk, found, last = fitting.chunk, fitting.found, fitting.last
     late = late_among(log, given)
     quarantined += quarantined_rows(given, lines, late)
     given, lines = rows_without(given, lines, late)
@@ -133,7 +189,7 @@ def _log_rows(log: StreamLog, fetched: Fetched, current: CurrentRows | None, beg
     after = {**fetched.offsets, OffsetMark.LINES.value: str(before + last)} | (
         {_FORMS: json.dumps(forms)} if forms else {}
     )
-    log.tail.append(rows, [*of_reader, *_placed(quarantined, before + numbers, fetched.places)], after)
+    log.tail.append(rows, [*of_reader, *_placed(quarantined, chunk.lines, fetched.places)], after)
 
 
 def late_among(log: StreamLog, rows: pa.Table) -> dict[int, str]:
