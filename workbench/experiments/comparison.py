@@ -18,7 +18,7 @@ from workbench.experiments.study import Study, StudyProgress, at_least_one, opti
 from workbench.experiments.workload import BATCH_ROWS, SETS, Workload, spread, workload
 from workbench.options import Options
 
-_UNSHARED: Mapping[str, Options] = {"unshared": Options(sharing=False)}
+_UNSHARED = "unshared"
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,6 @@ class Compared(OnQuerySets):
         configurations: Mapping[str, Options],
         progress: StudyProgress,
         *,
-        unshared: Mapping[str, Options] = _UNSHARED,
         steps: Sequence[int] | None = None,
         longest: float = float("inf"),
     ) -> EngineComparison:
@@ -105,7 +104,6 @@ class Compared(OnQuerySets):
             work: rows and queries.
             configurations: options to compare on all queries, by name.
             progress: told how far it is.
-            unshared: options without sharing, for the smaller sample, by name.
             steps: numbers of queries, growing; all queries at once unless given.
             longest: a configuration grows no more once a batch took more seconds.
 
@@ -136,19 +134,17 @@ class Compared(OnQuerySets):
         again, alone = [by_rows[most]], dict[str, ExperimentRun]()
         if small:
             progress(f"{len(small)} queries unshared, and in Spark")
-            for name, options in unshared.items():
-                few = work.of(small)
-                run = runs.run_batches(
-                    few,
-                    [len(small)],
-                    self.batches,
-                    options=options,
-                    checked={q.name for q in small},
-                    progress=runs.silent,
-                )
-                known = by_rows.get(run.rows) or reruns.in_duckdb(work, small, run.rows, self.patience)
-                checked[name] = check_digests(name, run.digests, known.digests)
-                alone[name] = run
+            run = runs.run_batches(
+                work.of(small),
+                [len(small)],
+                self.batches,
+                options=Options(sharing=False),
+                checked={q.name for q in small},
+                progress=runs.silent,
+            )
+            known = by_rows.get(run.rows) or reruns.in_duckdb(work, small, run.rows, self.patience)
+            checked[_UNSHARED] = check_digests(_UNSHARED, run.digests, known.digests)
+            alone[_UNSHARED] = run
             again.append(reruns.in_spark(work, small, most, self.patience))
             checked["Spark"] = check_digests("Spark", again[-1].digests, by_rows[most].digests)
         return EngineComparison(work, ours, alone, tuple(again), checked)
@@ -161,18 +157,12 @@ class Growing(Compared):
     step: int = option(100, "queries that come at a time")
     longest: float = option(120.0, "a configuration grows no more once a batch took more seconds")
 
-    def grow(
-        self,
-        name: str,
-        configurations: Mapping[str, Options],
-        progress: StudyProgress,
-        unshared: Mapping[str, Options] = _UNSHARED,
-    ) -> EngineComparison:
+    def grow(self, name: str, configurations: Mapping[str, Options], progress: StudyProgress) -> EngineComparison:
         """Compare a query set, with rows enough for all steps of its growth."""
         number = len(workload(name, batches=0, history=300, queries=self.queries).queries)
         steps = [*range(self.step, number, self.step), number]
         work = self.workload(name, len(steps) * (runs.WARM_UP + self.batches))
-        return self.compare(work, configurations, progress, unshared=unshared, steps=steps, longest=self.longest)
+        return self.compare(work, configurations, progress, steps=steps, longest=self.longest)
 
 
 def as_json(measured: EngineComparison) -> dict[str, object]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from benchmarks.paper import measuring
 from benchmarks.paper.measuring import checked_alone, kept_up
 from workbench.experiments.digests import check_digests
+from workbench.experiments.query_sets.generated import GeneratedQuery
 from workbench.experiments.report import text_table
-from workbench.experiments.studies.aggregates import PAIRS, pair_sums
 from workbench.experiments.study import Findings, Study, StudyProgress, option
 from workbench.experiments.workload import BATCH_ROWS, FED_DATABASE, Workload, spread, workload
 from workbench.options import Options
@@ -19,6 +19,8 @@ ALONE: Mapping[str, Options] = {
     "kept up": Options(sharing=False), "groups anew": Options(sharing=False, incremental_aggregates=False)
 }  # fmt: skip
 EXPANSION: Mapping[str, Options] = {"VE": Options(), "NonVE": Options(vertical_expansion=False)}
+PAIRS = {"pair 1": ("rbank_aba", "benef_account"), "pair 2": ("sbank_aba", "orig_account")}
+"""The query pairs of Figures 10.11 and 10.12: money by account of each bank, and by bank; received, and sent."""
 LEAST_BATCHES, MOST_BATCHES, MEASURED_ROWS = 5, 31, 60_000
 """Batches that are measured for groups from finer groups: small ones take milliseconds, of which noise is a third."""
 
@@ -84,3 +86,10 @@ class Expansion(Study):
             rows += [[pair, size, seconds["VE"][size], seconds["NonVE"][size]] for size in self.sizes]
             progress(f"{pair}: {seconds}")
         return text_table(["", "rows", *EXPANSION], rows), figures, ()
+
+
+def pair_sums(columns: Sequence[str], number: int) -> GeneratedQuery:
+    """Sums of the first columns of a pair as groups."""
+    groups = ", ".join(columns[:number])
+    sql = f"SELECT {groups}, SUM(amount) total, COUNT(*) transfers FROM {FED_DATABASE.stream} GROUP BY {groups}"
+    return GeneratedQuery("accounts" if number == 2 else "banks", sql, sql, "sums", {})

@@ -1,8 +1,7 @@
 """Sliding windows for a long time: what a batch costs and what is kept does not grow with the stream.
 
 A mix of windows slides over a stream some of whose rows are late, and some too late. The first and the last batches are
-compared: their time, the rows that are kept for all queries, and the memory of all processes. Then the same aggregates
-over windows of many lengths are run together, each over rows of its own window, and each for itself.
+compared: their time, the rows that are kept for all queries, and the memory of all processes.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from workbench.experiments.digests import Digest, answer_digest, check_digests, 
 from workbench.experiments.measure import resident_bytes
 from workbench.experiments.report import Chart, text_table
 from workbench.experiments.study import Findings, Study, StudyProgress, option
-from workbench.options import Options
 from workbench.session.session import Session
 from workbench.session.state import EAGER, LAZY
 
@@ -51,10 +49,6 @@ MIX = {
 """Queries that are kept lazily; ``LATELY`` is kept eagerly, and ``WEEKS`` hops."""
 WEEKS = "SELECT COUNT(*) AS n, SUM(amount) AS s FROM transfers"
 HOPS = "for (t = ST; ; t += 7) { WindowIs(transfers, t - 6, t); }"
-_SHARED = f"SELECT bank, COUNT(*) AS n, SUM(amount) AS s, MAX(amount) AS h {_FROM} d > now() - {{}} GROUP BY bank"
-_CONFIGURATIONS = {
-    "shared": Options(), "without slices": Options(vertical_expansion=False), "separate": Options(sharing=False)
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -78,46 +72,33 @@ class Long:
 
 @dataclass(frozen=True)
 class Windows(Study):
-    """A mix of windows for a long time, and aggregates over windows of many lengths."""
+    """A mix of windows for a long time."""
 
     name = "windows"
-    summary = "a mix of sliding windows over many batches; windowed aggregates shared or separate"
+    summary = "a mix of sliding windows over many batches"
 
     batches: int = option(500, "batches of the long run")
     batch: int = option(1_000, "rows of a batch, which is a day")
-    queries: tuple[int, ...] = option((4, 16, 32), "numbers of aggregates that are shared or not")
-    measured: int = option(8, "batches that are measured at each number")
 
     def run(self, progress: StudyProgress) -> Findings:
         """Run it."""
         long = self._long(progress)
-        by_configuration = {name: self._shared(name, progress) for name in _CONFIGURATIONS}
-        seconds = {name: {n: median(run[0]) for n, run in runs.items()} for name, runs in by_configuration.items()}
-        checked = long.checked + sum(run[1] for runs in by_configuration.values() for run in runs.values())
         ends = min(ENDS, len(long.seconds) // 2)
         columns = ["", "ms a batch", "rows kept", "MiB of memory", "rows arrived"]
         rows = [[f"first {ends}", *_during(long, 0, ends)], [f"last {ends}", *_during(long, -ends, None)]]
-        ratios = [
-            [n, *(1e3 * seconds[name][n] for name in _CONFIGURATIONS), seconds["separate"][n] / seconds["shared"][n]]
-            for n in self.queries
-        ]
         text = [
             f"{len(MIX) + 2} queries over {len(long.seconds)} batches of {self.batch:,} rows, medians;"
             f" {long.late:,} late rows",
             text_table(columns, rows),
-            "\nmilliseconds of a batch, for aggregates over windows of as many lengths",
-            text_table(["queries", *_CONFIGURATIONS, "separate / shared"], ratios),
-            f"\n{checked} answers compared with DuckDB's",
+            f"\n{long.checked} answers compared with DuckDB's",
         ]
         times, memory = dict(enumerate(long.seconds, start=1)), {b: size / 2**20 for b, size in long.memory.items()}
         charts = [
             Chart("time", "batch", "seconds a batch", {"mix": times}, log_y=False),
             Chart("rows", "batch", "rows", {"kept for all queries": long.kept, "arrived": long.arrived}, log_y=False),
             Chart("memory", "batch", "MiB", {"all processes": memory}, log_y=False),
-            Chart("windowed aggregates", "queries", "seconds a batch", seconds, log_x=True),
         ]
-        figures = {"mix": asdict(long), "aggregates": by_configuration, "checked": checked}
-        return "\n".join(text), figures, charts
+        return "\n".join(text), {"mix": asdict(long)}, charts
 
     def _long(self, progress: StudyProgress) -> Long:
         """The mix, for as many batches as were asked for."""
@@ -144,20 +125,6 @@ class Windows(Study):
             weeks = f"{WEEKS} WHERE d BETWEEN DATE '{instant}' - 6 AND DATE '{instant}'"
             checked = _checked("the mix", session, {**MIX, "lately": LATELY, "weeks": weeks})
             return Long(seconds, kept, memory, arrived, session.streams["transfers"].late_rows, checked)
-
-    def _shared(self, name: str, progress: StudyProgress) -> dict[int, tuple[list[float], int]]:
-        """Seconds of batches by number of aggregates in a configuration, and how many answers were compared."""
-        measured = {}
-        for number in self.queries:
-            texts = {f"q{days}": _SHARED.format(days) for days in range(1, number + 1)}
-            batches = runs.WARM_UP + self.measured
-            with Session(options=_CONFIGURATIONS[name]) as session:
-                _add(session, windowed_transfers(HISTORY_DAYS + batches, self.batch), self.batch)
-                session.register_many(texts)
-                seconds = [report.seconds for report in session.run(batches)[runs.WARM_UP :]]
-                measured[number] = seconds, _checked("aggregates", session, texts)
-            progress(f"{number} aggregates, {name}: {1e3 * median(seconds):.0f} ms")
-        return measured
 
 
 def windowed_transfers(days: int, a_day: int, seed: int = 1) -> pa.Table:
