@@ -6,19 +6,18 @@ with its JVM and its workers.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from statistics import median
 
+from benchmarks.processes import processor_seconds_of_all
 from workbench.engine.reports import BatchReport
 from workbench.engine.spark.in_process import InProcess, NeedsSparkError
 from workbench.errors import WorkbenchError
 from workbench.experiments import runs
 from workbench.experiments.digests import Digest, check_digests
-from workbench.experiments.measure import descendants
 from workbench.experiments.query_sets import GeneratedQuery
 from workbench.experiments.reruns import Reruns, in_duckdb
 from workbench.experiments.workload import Workload
@@ -61,20 +60,6 @@ class KeptUp:
     def batch(self) -> float:
         """Seconds of a processor for the typical batch."""
         return median(self.batches)
-
-
-def processor() -> float:
-    """Seconds that this process and all below it have spent so far, DuckDB's threads and Spark's processes"
-    " among them."""
-    tick, seconds = os.sysconf("SC_CLK_TCK"), time.process_time()
-    for process in descendants(os.getpid()) - {os.getpid()}:
-        try:
-            with open(f"/proc/{process}/stat") as stat:
-                user, system = stat.read().rsplit(")", 1)[1].split()[11:13]
-        except OSError:
-            continue  # it ended while we looked
-        seconds += (int(user) + int(system)) / tick
-    return seconds
 
 
 @contextmanager
@@ -120,18 +105,18 @@ def _kept_up(
     spark: bool,
 ) -> KeptUp:
     with opened(work, options, spark) as session:
-        before = processor()
+        before = processor_seconds_of_all()
         runs.register_queries(session, work)
-        hydration = processor() - before
+        hydration = processor_seconds_of_all() - before
         session.run(UNMEASURED)
         if after is not None:
             after(session)
         seconds, rows = [], []
         reports: Sequence[BatchReport] = ()
         for _ in range(batches):
-            before = processor()
+            before = processor_seconds_of_all()
             reports = session.run(1)
-            seconds.append(processor() - before)
+            seconds.append(processor_seconds_of_all() - before)
             rows.append(sum(operator.rows_in for report in reports for operator in report.operators))
         digests = {name: runs.run_digest(session.query(name)) for name in session.queries if name in checked}
         return KeptUp(

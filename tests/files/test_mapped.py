@@ -12,9 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from long import rare
+from process_usage import Usage, usage
 from pyspark.sql import SparkSession
 
-from benchmarks.processes import DRIVER, PROCESS_KINDS, WORKERS, Usage, session_processes, usage
+from benchmarks.processes import DRIVER, PROCESS_KINDS, WORKERS, session_processes
 from workbench.engine.spark.arrow_tasks import prepare_worker
 from workbench.engine.storage.indexes.key_index import Key, KeyRanges, candidates, key_hashes
 from workbench.engine.storage.indexes.sorted_index import rows_within

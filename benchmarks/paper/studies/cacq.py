@@ -15,7 +15,7 @@ from statistics import mean, median
 import numpy as np
 import pyarrow as pa
 
-from benchmarks.paper import measuring
+from benchmarks.processes import processor_seconds_of_all
 from workbench.engine.reports import BatchReport, ticket_shares
 from workbench.engine.spark.in_process import InProcess
 from workbench.experiments.report import text_table
@@ -125,9 +125,9 @@ class Scale(Study):
                 session.add_stream(f"S{number}", sources(6 * rows, seed=number), history=0, batch=rows)
             session.register_many(texts)
             session.run(2)
-            before = measuring.processor()
+            before = processor_seconds_of_all()
             reports = session.run(4)
-            seconds = measuring.processor() - before
+            seconds = processor_seconds_of_all() - before
         out = sum(sum(report.changes.values()) for report in reports)
         return out / seconds, sum(report.rows for report in reports) / seconds, len(reports[-1].operators)
 
@@ -217,9 +217,9 @@ class Niagara(Study):
             self._add(session, self.stocks, 1, 4)
             session.register_many(texts)
             session.run(1)
-            before = measuring.processor()
+            before = processor_seconds_of_all()
             reports = session.run(2)
-            seconds = (measuring.processor() - before) / 2
+            seconds = (processor_seconds_of_all() - before) / 2
             joins = {node.id for node in session.network.nodes if node.kind == "join"}
         pairs = sum(each.rows_in for each in reports[-1].operators if each.root in joins)
         roots = {each.root for each in reports[-1].operators} & joins
@@ -271,9 +271,9 @@ def _batches(session: Session, number: int) -> float:
     session.run(2)
     seconds = []
     for _ in range(number):
-        before = measuring.processor()
+        before = processor_seconds_of_all()
         session.run(1)
-        seconds.append(measuring.processor() - before)
+        seconds.append(processor_seconds_of_all() - before)
     return median(seconds)
 
 

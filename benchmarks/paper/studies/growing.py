@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from benchmarks.paper import measuring
+from benchmarks.processes import processor_seconds_of_all
 from workbench.engine.spark.in_process import NeedsSparkError
 from workbench.experiments import runs
 from workbench.experiments.digests import Digest, check_digests
@@ -110,9 +111,9 @@ class GrowingSet(Study):
                 session.run(measuring.UNMEASURED)
                 taken = []
                 for _ in range(self.batches):
-                    before = measuring.processor()
+                    before = processor_seconds_of_all()
                     session.run(1)
-                    taken.append(measuring.processor() - before)
+                    taken.append(processor_seconds_of_all() - before)
                 seconds[number], sizes[number] = median(taken), session.network.weighted_size()
                 if seconds[number] > self.longest:
                     break

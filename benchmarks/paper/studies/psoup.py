@@ -15,7 +15,7 @@ from statistics import mean, median
 import numpy as np
 import pyarrow as pa
 
-from benchmarks.paper import measuring
+from benchmarks.processes import processor_seconds_of_all
 from workbench.engine.spark.in_process import InProcess
 from workbench.errors import WorkbenchError
 from workbench.experiments.report import text_table
@@ -122,11 +122,11 @@ class PSoup(Study):
                 session.add_stream(name, table, history=history, batch=self.batch)
             registered = session.register_many(queries, results=kept)
             for batch in range(ASKED_AFTER + 1):
-                before = measuring.processor()
+                before = processor_seconds_of_all()
                 session.run(1)
-                middle = measuring.processor()
+                middle = processor_seconds_of_all()
                 found = [len(query.result()) for query in registered.values()]
-                after = measuring.processor()
+                after = processor_seconds_of_all()
                 if batch:  # in the first one steps are planned, and files are opened
                     upkeep.append((middle - before) / len(queries))
                     asking.append((after - middle) / len(queries))
@@ -145,9 +145,9 @@ class PSoup(Study):
                 session.run(early)
                 seconds = []
                 for _ in range(rated):
-                    before = measuring.processor()
+                    before = processor_seconds_of_all()
                     session.run(1)
-                    seconds.append(measuring.processor() - before)
+                    seconds.append(processor_seconds_of_all() - before)
                 rates[number] = self.batch / median(seconds)
             progress(f"{number} queries, {kept}, sharing={options.sharing}: {rates[number]:,.0f} rows a second")
         return rates
@@ -166,9 +166,9 @@ class PSoup(Study):
                 with Session(InProcess(), options=options) as session:
                     session.add_stream("R", stream(self.probed, 1), history=self.probed, batch=1)
                     session.add_stream("S", stream(self.probed, 2), history=self.probed, batch=1)
-                    before = measuring.processor()
+                    before = processor_seconds_of_all()
                     session.register(sql)
-                    taken.append(measuring.processor() - before)
+                    taken.append(processor_seconds_of_all() - before)
             seconds[called] = median(taken)
         progress(f"R.a {meets} S.b, S.b {selected}: {seconds}")
         return seconds
