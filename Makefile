@@ -7,7 +7,8 @@ STAMP := $(VENV)/.up-to-date
 
 # IPython warns when another environment is active in the shell, and a warning fails a test.
 unexport VIRTUAL_ENV
-# The tests start hundreds of Pythons; where none may keep what it compiled, each compiles the package again.
+# The tests start hundreds of Pythons; where none may keep what it compiled, each compiles the package again. `test`
+# compiles it once before, since three processes that collect tests at the same time would each do so.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
@@ -25,6 +26,7 @@ lab: $(STAMP) java ## open the quickstart notebook in JupyterLab
 
 test: $(STAMP) java ## run the whole test suite, then lint
 	@sh scripts/system-packages.sh chromium
+	@$(BIN)/python -m compileall -q -j 2 workbench benchmarks
 	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 	@$(MAKE) --no-print-directory lint
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 PROJECT = Path(__file__).parents[2]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -40,12 +40,18 @@ class Lab:
     """One page of JupyterLab with one notebook.
 
     Attributes:
-        page: Playwright's page.
+        browser: Playwright's.
+        server: the address of JupyterLab's server.
+        width: of a new page, in pixels.
+        page: Playwright's page, the one that was opened last.
         elsewhere: requests that would have left this machine; they are refused.
         complaints: errors in the browser's console.
     """
 
-    page: Page
+    browser: Browser
+    server: str
+    width: int
+    page: Page = field(init=False)
     elsewhere: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
 
@@ -106,6 +112,13 @@ class Lab:
         light = str(theme.endswith("Light")).lower()
         self.page.locator(f"body[data-jp-theme-light='{light}']").wait_for(state="attached")
 
+    def open(self, name: str) -> None:
+        """Open a notebook of the folder in a page of its own, as one who comes to it anew."""
+        self.page = self.browser.new_page(viewport={"width": self.width, "height": 1000})
+        _watch(self)
+        self.page.goto(f"{self.server}/lab/tree/{name}?reset")
+        self.ready()
+
     def save(self) -> None:
         """Save the notebook."""
         self.page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
@@ -159,11 +172,9 @@ def lab(notebook: Path, folder: Path, theme: str = "JupyterLab Light", width: in
             _answers(f"http://127.0.0.1:{port}/api", server)
             with sync_playwright() as playwright:
                 browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-                page = browser.new_page(viewport={"width": width, "height": 1000})
-                made = _watched(page)
-                page.goto(f"http://127.0.0.1:{port}/lab/tree/{notebook.name}?reset")
-                made.ready()
-                yield made
+                opened = Lab(browser, f"http://127.0.0.1:{port}", width)
+                opened.open(notebook.name)
+                yield opened
                 browser.close()
         finally:
             server.terminate()
@@ -172,8 +183,7 @@ def lab(notebook: Path, folder: Path, theme: str = "JupyterLab Light", width: in
             server.kill()
 
 
-def _watched(page: Page) -> Lab:
-    made = Lab(page)
+def _watch(made: Lab) -> None:
 
     def go(route) -> None:
         if urlparse(route.request.url).hostname in ("127.0.0.1", "localhost", None):
@@ -186,10 +196,9 @@ def _watched(page: Page) -> Lab:
         if message.type == "error" and not HARMLESS.search(message.text):
             made.complaints.append(message.text)
 
-    page.route("**/*", go)
-    page.on("console", told)
-    page.on("pageerror", lambda error: made.complaints.append(str(error)))
-    return made
+    made.page.route("**/*", go)
+    made.page.on("console", told)
+    made.page.on("pageerror", lambda error: made.complaints.append(str(error)))
 
 
 def _answers(url: str, server: subprocess.Popen[bytes], seconds: float = 60) -> None:

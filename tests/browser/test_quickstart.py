@@ -183,9 +183,9 @@ def test_a_newcomer_runs_the_quickstart_and_works_with_the_panel(folder: Path) -
         jupyter.run_cell("%load_ext workbench")
         assert jupyter.elsewhere == []
         assert jupyter.complaints == []
-    with lab(folder / "notebooks" / "saved.ipynb", folder / "again") as jupyter:
-        jupyter.page.locator("[data-argus-twin]").last.wait_for(timeout=60 * SECONDS)
-        lost = jupyter.page.get_by_text("model not found")
+        jupyter.open("saved.ipynb")
+        page.locator("[data-argus-twin]").last.wait_for(timeout=60 * SECONDS)
+        lost = page.get_by_text("model not found")
         lost.wait_for(state="attached", timeout=60 * SECONDS)
         assert not lost.is_visible()
         assert jupyter.elsewhere == []

@@ -20,7 +20,7 @@ from workbench.notebook import demo
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 kept = script("notebooks")
-SIZES = {"--history ": 2_000, "--batch ": 500, "--queries ": 3, "--new ": 100, "[:": 15}
+SIZES = {"--history ": 2_000, "--batch ": 500, "--queries ": 3, "--new ": 100, "[:": 15, "queries=": 4, "most=": 10}
 """What stands before a number in a cell, and the most that it is here."""
 SECONDS = 300
 """For one cell."""
@@ -49,7 +49,9 @@ def ran(kernel: KernelManager, notebook: nbformat.NotebookNode) -> nbformat.Note
 def small(source: str) -> str:
     """A cell over few rows and queries."""
     for before, most in SIZES.items():
-        source = re.sub(rf"({re.escape(before)})(\d+)", lambda m, most=most: m[1] + str(min(int(m[2]), most)), source)
+        source = re.sub(
+            rf"({re.escape(before)})([\d_]+)", lambda m, most=most: m[1] + str(min(int(m[2]), most)), source
+        )
     return source
 
 

@@ -28,7 +28,7 @@ from workbench.session.session import Session
 
 ROWS, LEARNING, BATCHES = 2_000, 3, 6
 """Rows of a batch; batches that are not measured; all of them."""
-SEED, CASES = int(os.environ["ARGUS_SEED"]), 100 if LONG else 3
+SEED, CASES = int(os.environ["ARGUS_SEED"]), 100 if LONG else 2
 KINDS = ("independent", "together", "opposed", "partly together")
 
 Mask = npt.NDArray[np.bool_]

@@ -31,7 +31,8 @@ def test_there_are_queries_of_every_class() -> None:
 
 EVERY = {
     "outer": 8, "subquery": 6, "join": 4, "set": 4, "correlated": 4, "aggregate": 4, "grouping": 3, "statistic": 3,
-    "selection": 3, "view": 2, "array": 2, "shape": 2, "collected": 2, "database": 2, "pivot": 2,
+    "selection": 3, "struct": 3, "array": 3, "view": 2, "shape": 2, "collected": 2, "database": 2, "pivot": 2,
+    "list": 2, "map": 2, "gap": 2, "recursion": 2, "pattern": 2, "json": 2,
 }  # fmt: skip
 """Of most classes a run has every n-th query, beginning where its seed says: many of the others need no Spark, and
 run in every ``make check`` (``test_without_spark``)."""

@@ -60,7 +60,7 @@ def force(monkeypatch: pytest.MonkeyPatch, values: dict[str, object]) -> None:
 def test_all_ways_give_the_same(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
     force(monkeypatch, WAYS[way])
     asked = {**ALL, **COMBINED}
-    order = sorted(asked) if LONG else [*sorted(ALWAYS)[::6], *sorted(FIRST)[::12]]
+    order = sorted(asked) if LONG else [*sorted(ALWAYS)[::6], *sorted(FIRST)[::20]]
     with Oracle(spark, feeds(7), path=tmp_path / "session", limits=LIMITS.get(way, Limits())) as oracle:
         oracle.register({name: asked[name] for name in order[::2]})
         oracle.run(2)
