@@ -85,7 +85,7 @@ def test_live_sources_are_logged_and_then_evaluated(spark: SparkSession, tmp_pat
         session.attach("Orders", orders)
         with closing(sqlite3.connect(shop)) as database, database:
             database.execute("INSERT INTO orders VALUES (3, 3.0)")
-        reports = session.run_live(latency="5s", until="20s")
+        reports = session.run_live(latency="5s", until="8s")
         assert sum(sum(report.arrived.values()) for report in reports) == 2 + 1 + 1
         assert answers(session) == ([("a", 4), ("b", 4), ("c", 4)], [(7, 10.5)], [(1,), (2,), (3,)])
         assert session.sources["Clicks"].ended and not session.sources["Orders"].problem

@@ -85,7 +85,6 @@ print(one.sparkContext is two.sparkContext, one.range(3).count(), two.range(4).c
 
 
 @rare
-@rare
 def test_two_threads_start_one_and_a_damaged_archive_of_classes_does_not_matter(tmp_path: Path) -> None:
     java = find_java()
     assert java is not None
