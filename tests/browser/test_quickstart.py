@@ -184,6 +184,7 @@ def test_a_newcomer_runs_the_quickstart_and_works_with_the_panel(folder: Path) -
         assert jupyter.elsewhere == []
         assert jupyter.complaints == []
         jupyter.open("saved.ipynb")
+        page = jupyter.page
         page.locator("[data-argus-twin]").last.wait_for(timeout=60 * SECONDS)
         lost = page.get_by_text("model not found")
         lost.wait_for(state="attached", timeout=60 * SECONDS)
