@@ -13,10 +13,10 @@ from sqlglot import exp
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.types import BINARY, DOUBLE, INTEGER, STRING, Kind
 from workbench.sql.functions.calls import call, cast
-from workbench.sql.functions.declaration import COMPARED, function
+from workbench.sql.functions.declaration import function
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
 from workbench.sql.functions.texts_of_postgres import is_at_least
-from workbench.sql.syntax.dialects import ONLY_DUCKDB
+from workbench.sql.syntax.dialects import ONLY_DUCKDB, ONLY_POSTGRES
 
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 _BITS = 64
@@ -154,9 +154,7 @@ def hexadecimal(b: ExpressionBinder, node: exp.Hex) -> Expression:
 
 reads_name("bin", takes=1, dialects=ONLY_DUCKDB)(lambda b, arguments: call("bin", *arguments))
 reads_name("strlen", takes=1, dialects=ONLY_DUCKDB)(lambda b, arguments: call("octet_length", *arguments))
-reads_name("octet_length", takes=1, dialects=COMPARED - ONLY_DUCKDB)(
-    lambda b, arguments: call("octet_length", *arguments)
-)
+reads_name("octet_length", takes=1, dialects=ONLY_POSTGRES)(lambda b, arguments: call("octet_length", *arguments))
 
 
 def _of_bits(name: str) -> Callable[[ExpressionBinder, exp.Expr], Expression]:
