@@ -17,12 +17,15 @@ from typing import Any
 from workbench.optimizer.selectivity import DEFAULTS, FLOOR, Statistics
 from workbench.optimizer.statistics import ColumnStatistics
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, sources
+from workbench.sql.predicates.beginnings import beginning_of
 from workbench.sql.predicates.cnf import FLIPPED, Operator, ORPred, PredSet, predicate_sources
 from workbench.sql.predicates.linear import linear
 
 Sampled = Callable[[Sequence[ORPred]], float | None]
 """Gives the fraction of pairs of sampled rows that satisfy predicates; ``None`` where there are none."""
 
+_BEGINS = 0.001
+"""The guess for a text that begins with another."""
 _UPPER = (Operator.LT, Operator.LE)
 _LOWER = (Operator.GT, Operator.GE)
 
@@ -67,6 +70,8 @@ def within_bands(predicates: PredSet, columns: Statistics, sampled: Sampled = la
             fraction, known = _fraction(bound, columns)
             best = min(best, fraction)
             (lower if bound.operator in _LOWER else upper).append((fraction, known))
+        elif beginning_of(predicate) is not None:
+            best = min(best, max(FLOOR, _BEGINS if (some := sampled([predicate])) is None else some))
         elif _compares(predicate):
             best = min(best, DEFAULTS[predicate.literals[0].operator])
     both = [low + high - min(known, other) for low, known in lower for high, other in upper]

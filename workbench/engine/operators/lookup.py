@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 
 from workbench.arrow.types import Mask
 from workbench.engine.physical.access_paths import AccessPath
+from workbench.engine.physical.prefix_band import PrefixBand
 from workbench.engine.spark.arrow_tasks import go_on
 from workbench.engine.storage.comparable import Orders
 from workbench.engine.storage.grouping import Positions, not_distinct, true_rows
@@ -91,6 +92,12 @@ class Lookup:
         at = at[np.argsort(hashes[at])]  # look-ups in order find what they need in the cache
         if not len(at):
             return None
+        match path.bands:
+            case (PrefixBand(long=side) as band,) if side == changed:
+                orders, _ = band.end(changed).orders(rows)
+                asked, each = band.asked(orders[at])
+                ranges = KeyRanges(hashes[at[asked]], ((each, each),))
+                return Lookup(path, changed, own, other, rows, at[asked], ranges, None, limits)
         ranges = KeyRanges(hashes[at], tuple((_taken(low, at), _taken(high, at)) for low, high in bounds))
         weights = _that_cancel(path, changed, rows, at, hashes[at]) if cancels else None
         return Lookup(path, changed, own, other, rows, at, ranges, weights, limits)

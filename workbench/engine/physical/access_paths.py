@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.engine.physical.band import Band, BandEnd
-from workbench.engine.physical.band_predicates import bands_of
+from workbench.engine.physical.band_predicates import AnyBand, bands_of
 from workbench.engine.physical.join_keys import Ends, either_keys, join_keys, key_column
 from workbench.limits import LIMITS
 from workbench.network.join_names import JoinNames
@@ -35,7 +35,7 @@ class AccessPath:
     """
 
     keys: tuple[Ends, ...]
-    bands: tuple[Band, ...] = ()
+    bands: tuple[AnyBand, ...] = ()
 
     def key_columns(self, side: int) -> tuple[str, ...]:
         """The stored columns of a side's key, in the same order for both sides."""
@@ -45,9 +45,9 @@ class AccessPath:
         """The stored columns of a side that are compared: the key, and what bands are of."""
         return tuple(dict.fromkeys([*self.key_columns(side), *(n for b in self.bands for n in b.end(side).columns)]))
 
-    def orders(self, side: int) -> tuple[tuple[BandEnd, tuple[Band, ...]], ...]:
+    def orders(self, side: int) -> tuple[tuple[BandEnd, tuple[AnyBand, ...]], ...]:
         """By what rows of a side are in order, and the bands of each: the one with an upper bound first."""
-        bands: dict[BandEnd, tuple[Band, ...]] = {}
+        bands: dict[BandEnd, tuple[AnyBand, ...]] = {}
         for band in self.bands:
             bands[band.end(side)] = (*bands.get(band.end(side), ()), band)
         return tuple(sorted(bands.items(), key=lambda entry: min(b.steps(1 - side)[1] for b in entry[1])))
@@ -99,10 +99,11 @@ def paths_of_reader(tested: PredSet, names: JoinNames, required: PredSet) -> tup
     return tuple(AccessPath(tuple(sorted(keys | some, key=_order)), bands) for some in alternatives)
 
 
-def _same_as_band(band: Band, ends: Ends) -> bool:
+def _same_as_band(band: AnyBand, ends: Ends) -> bool:
     """Whether an equality requires what the band does: ``d + 1 = d`` and ``d + 2 = d`` can then share a path."""
     compared = tuple({column.name for column in columns(end)} for end in ends)
-    return band.low == band.high and compared == (set(band.left.columns), set(band.right.columns))
+    equal = isinstance(band, Band) and band.low == band.high
+    return equal and compared == (set(band.left.columns), set(band.right.columns))
 
 
 def _irredundant(paths: Iterable[AccessPath]) -> Iterator[AccessPath]:
@@ -118,7 +119,7 @@ def _with_merged_bands(paths: Iterable[AccessPath]) -> Iterator[AccessPath]:
     bands: defaultdict[tuple[tuple[Ends, ...], BandEnd, BandEnd], list[Band]] = defaultdict(list)
     for path in set(paths):
         match path.bands:
-            case (band,):
+            case (Band() as band,):
                 bands[path.keys, band.left, band.right].append(band)
             case _:
                 yield path

@@ -7,7 +7,7 @@ kernel computes them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 import numpy as np
@@ -19,7 +19,7 @@ from workbench.engine.physical.stored.kernels.table import evaluate
 from workbench.engine.storage.comparable import Orders, order_numbers, text_begins
 from workbench.engine.storage.grouping import Positions, true_rows
 from workbench.engine.storage.indexes.order_index import DIGITS
-from workbench.sql.algebra.expressions import Expression, columns, identity
+from workbench.sql.algebra.expressions import Expression, columns, identity, map_columns
 from workbench.sql.algebra.types import Kind
 from workbench.sql.predicates.cnf import Operator
 
@@ -63,6 +63,11 @@ class BandEnd:
         return orders, np.asarray(values.is_valid())
 
 
+def over_own_side(expression: Expression) -> Expression:
+    """A value of one side of a join, over the columns of that side alone."""
+    return map_columns(expression, lambda column: replace(column, source=0))
+
+
 @dataclass(frozen=True)
 class Band:
     """``low <= right - left <= high``, in steps from one value to the next; infinite where there is no bound.
@@ -90,8 +95,10 @@ class Band:
         """Whether an index by order finds just the pairs of the band, and no other."""
         return self.left.counted and self.right.counted
 
-    def contains(self, other: Band) -> bool:
+    def contains(self, other: object) -> bool:
         """Whether all differences that are in another band are in this one."""
+        if not isinstance(other, Band):
+            return False
         ends = (self.left, self.right) == (other.left, other.right)
         return ends and self.low <= other.low and other.high <= self.high
 

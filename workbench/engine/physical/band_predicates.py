@@ -9,15 +9,19 @@ from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor, inf, isfinite, nextafter
 
-from workbench.engine.physical.band import Band, BandEnd
+from workbench.engine.physical.band import Band, BandEnd, over_own_side
 from workbench.engine.physical.join_keys import ends_of
+from workbench.engine.physical.prefix_band import PrefixBand, prefix_band
 from workbench.engine.physical.stored.expressions import COMPARABLE_KINDS
 from workbench.engine.physical.stored.kernels.table import has_kernels
 from workbench.sql.algebra.exact_arithmetic import exact_call
-from workbench.sql.algebra.expressions import Call, Constant, Expression, map_columns, sources
+from workbench.sql.algebra.expressions import Call, Constant, Expression, sources
 from workbench.sql.algebra.types import DOUBLE, Kind, decimal
 from workbench.sql.predicates.cnf import FLIPPED, Literal, Operator, ORPred, PredSet
 from workbench.sql.predicates.linear import Terms, linear, linear_expression, linear_form
+
+AnyBand = Band | PrefixBand
+"""How far two rows of a pair may be apart in an order."""
 
 _FARTHEST = 2**62
 """Bounds are nearer, so that two of them never overflow."""
@@ -34,13 +38,16 @@ _ROUNDED: Mapping[Operator, tuple[Operator, float | None]] = {
 """What follows from a bound of a rounded difference: the bound of the sum, by the next number towards this one."""
 
 
-def bands_of(tested: PredSet) -> tuple[Band, ...]:
+def bands_of(tested: PredSet) -> tuple[AnyBand, ...]:
     """The bands by which a join's pairs are found: one with both bounds, or one for each bound, or none.
 
     Example:
         ``l.adate < r.adate`` and ``r.adate - l.adate < 40`` are one band, from 1 to 39 days;
         ``l.n BETWEEN r.low AND r.high`` are two.
     """
+    for predicate in tested:
+        if (of_texts := prefix_band(predicate)) is not None:
+            return (of_texts,)
     bands: dict[tuple[BandEnd, BandEnd], Band] = {}
     for predicate in (*tested, *_of_rounded_differences(tested)):
         if (band := _band(predicate)) is not None:
@@ -72,9 +79,9 @@ def _of_rounded_differences(tested: PredSet) -> Iterator[ORPred]:
                 yield ORPred((Literal(one, towards, Call("+", (other, far), DOUBLE)),))
 
 
-def implied_by(bands: Iterable[Band], predicate: ORPred) -> bool:
+def implied_by(bands: Iterable[AnyBand], predicate: ORPred) -> bool:
     """Whether a predicate follows from bands: it bounds the same differences, or excludes some that are in none."""
-    return any(_excludes(band, predicate) for band in bands)
+    return any(isinstance(band, Band) and _excludes(band, predicate) for band in bands)
 
 
 def _excludes(band: Band, predicate: ORPred) -> bool:
@@ -140,7 +147,7 @@ def _difference(predicate: ORPred) -> _Difference | None:
         return None
     if literal.left.type.exact and literal.right.type.exact:
         return _of_exact(literal, literal.right)
-    ends = {sources(end): BandEnd(_own(end)) for end in (literal.left, literal.right)}
+    ends = {sources(end): BandEnd(over_own_side(end)) for end in (literal.left, literal.right)}
     left, right = ends.get(frozenset([0])), ends.get(frozenset([1]))
     if left is None or right is None or not _in_one_order(left, right):
         return None
@@ -190,7 +197,7 @@ def _counted(term: Expression) -> Expression:
 def _alike(left: Expression, right: Expression) -> tuple[BandEnd, BandEnd] | None:
     """Two exact values in steps of one size, if kernels compute them."""
     scale = max(left.type.scale, right.type.scale)
-    ends = tuple(_of_scale(_own(end), scale) for end in (left, right))
+    ends = tuple(_of_scale(over_own_side(end), scale) for end in (left, right))
     if None in ends:
         return None
     first, second = (BandEnd(end) for end in ends if end is not None)
@@ -216,7 +223,3 @@ def _in_one_order(left: BandEnd, right: BandEnd) -> bool:
         and types[0].scale == types[1].scale
         and all(has_kernels(end.expression) for end in (left, right))
     )
-
-
-def _own(expression: Expression) -> Expression:
-    return map_columns(expression, lambda column: replace(column, source=0))

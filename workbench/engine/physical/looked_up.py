@@ -18,6 +18,7 @@ from functools import cached_property
 from math import inf
 
 from workbench.engine.physical.accumulators import additive
+from workbench.engine.physical.band import Band
 from workbench.engine.physical.band_predicates import bands_of
 from workbench.engine.physical.join_keys import join_keys
 from workbench.network.network import Network
@@ -128,7 +129,7 @@ class LookedUp:
         if not orders:
             return
         pairs = [(ends, 0.0) for ends in join_keys(join.tested)]
-        for band in bands_of(join.tested):
+        for band in (b for b in bands_of(join.tested) if isinstance(b, Band)):
             distance = -band.high if side == 0 else band.low
             pairs.append(((band.left.expression, band.right.expression), distance))
         for ends, distance in pairs:

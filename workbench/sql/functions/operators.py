@@ -42,9 +42,6 @@ from workbench.sql.functions.times.intervals import add_interval, interval_parts
 from workbench.sql.syntax.dialects import ONLY_POSTGRES
 from workbench.sql.syntax.source_text import SourceText
 
-_WRONG_ESCAPE = r"(?s)^(?:[^\\]|\\[%_\\])*\\(?:[^%_\\]|$)"
-"""A pattern of LIKE with a backslash before what needs none."""
-
 
 @reads(exp.Add, exp.Sub, exp.SafeAdd, exp.SafeSubtract, parts="this expression")
 def plus_minus(b: ExpressionBinder, node: exp.Expr) -> Expression:
@@ -359,8 +356,11 @@ def _matches_of_row(
         return call(name, value, call("replace", pattern, backslash, Constant("\\\\", STRING)))
     if escape != "\\":
         b.source.refuse("ESCAPE of a pattern that is not a constant string", node, "a backslash escapes")
-    escapes = call("rlike", pattern, Constant(_WRONG_ESCAPE, STRING))
-    return call("case", escapes, Constant(None, BOOLEAN), call(name, value, pattern))
+    # A backslash before what needs none: one that is left without those that escape a sign, pairs of them first.
+    left = pattern
+    for escaped in ("\\\\", "\\%", "\\_"):
+        left = call("replace", left, Constant(escaped, STRING), Constant("", STRING))
+    return call("case", call("contains", left, backslash), Constant(None, BOOLEAN), call(name, value, pattern))
 
 
 def _like_pattern(b: ExpressionBinder, pattern: str, escape: str | None, node: exp.Expr) -> str:

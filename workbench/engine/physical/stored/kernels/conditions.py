@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
-from functools import reduce
+from functools import lru_cache, reduce
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.arrow.python_values import over_columns
 from workbench.arrow.types import to_arrow
 from workbench.engine.physical.stored.decimals import widest
 from workbench.engine.physical.stored.expressions import COMPARABLE_KINDS, compare
@@ -19,6 +21,8 @@ from workbench.sql.predicates.cnf import Operator
 
 _MOST = 50
 """Values of an IN that are compared one by one; Spark has a table for more."""
+_PARTS = re.compile(r"\\.|.", re.DOTALL)
+"""Signs of a pattern of LIKE, some with the backslash that escapes them."""
 _PATTERN = 1_000
 """Characters of a pattern that Arrow surely compiles; it fails where there are very many."""
 
@@ -105,14 +109,31 @@ def _case(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
 
 
 def _like(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-    return pc.match_like(arguments[0], constant_text(call, 1) or "")
+    if (pattern := constant_text(call, 1)) is not None:
+        return pc.match_like(arguments[0], pattern)
+    return over_columns(_is_like, True, arguments, pa.bool_())
+
+
+def _is_like(text: str, pattern: str) -> bool:
+    """Whether a pattern of its row matches a text, as Spark's LIKE."""
+    return _like_regex(pattern).fullmatch(text) is not None
+
+
+@lru_cache(maxsize=16_384)
+def _like_regex(pattern: str) -> re.Pattern[str]:
+    signs = {"%": ".*", "_": "."}
+    parts = (signs.get(part) or re.escape(part[1:] or part) for part in _PARTS.findall(pattern))
+    return re.compile("".join(parts), re.DOTALL)
 
 
 def _is_pattern(call: Call) -> bool:
-    """Whether Arrow reads the pattern as Spark does: without a backslash."""
+    """Whether Arrow reads a constant pattern as Spark does: without a backslash."""
+    if len(call.arguments) != 2 or any(argument.type.kind is not Kind.STRING for argument in call.arguments):
+        return False
     pattern = constant_text(call, 1)
-    plain = pattern is not None and len(pattern) <= _PATTERN and "\\" not in pattern
-    return plain and len(call.arguments) == 2 and call.arguments[0].type.kind is Kind.STRING
+    return not isinstance(call.arguments[1], Constant) or (
+        pattern is not None and len(pattern) <= _PATTERN and "\\" not in pattern
+    )
 
 
 _of_truth = of_kinds(Kind.BOOLEAN)

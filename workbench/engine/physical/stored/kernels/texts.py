@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from workbench.arrow.python_values import over_columns
 from workbench.engine.physical.stored.kernels.kernel import Kernel, constant_integer, constant_text, of_kinds
 from workbench.sql.algebra.expressions import Call
 from workbench.sql.algebra.types import Kind
@@ -63,14 +64,15 @@ def _trimmed(function: str) -> Kernel:
     return Kernel(compute, lambda call: (len(call.arguments) == 1 or bool(constant_text(call, 1))) and _TEXTS(call))
 
 
-def _matched(function: str) -> Kernel:
-    """Whether a text has a constant one in it, at any place or at an end."""
+def _matched(function: str, has: Callable[[str, str], bool]) -> Kernel:
+    """Whether a text has another one in it, at any place or at an end: by Arrow where that is a constant."""
 
     def compute(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-        options = pc.MatchSubstringOptions(constant_text(call, 1) or "")
-        return pc.call_function(function, [arguments[0]], options)
+        if (part := constant_text(call, 1)) is not None:
+            return pc.call_function(function, [arguments[0]], pc.MatchSubstringOptions(part))
+        return over_columns(has, True, arguments, pa.bool_())
 
-    return Kernel(compute, lambda call: constant_text(call, 1) is not None and _TEXTS(call))
+    return Kernel(compute, _TEXTS)
 
 
 def _replace(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
@@ -108,9 +110,9 @@ TEXT_KERNELS = {
     "rtrim": _trimmed("utf8_rtrim"),
     "length": Kernel(lambda call, arguments: pc.utf8_length(arguments[0]).cast(pa.int64()), _TEXTS),
     "reverse": Kernel(lambda call, arguments: pc.utf8_reverse(arguments[0]), _TEXTS),
-    "contains": _matched("match_substring"),
-    "startswith": _matched("starts_with"),
-    "endswith": _matched("ends_with"),
+    "contains": _matched("match_substring", str.__contains__),
+    "startswith": _matched("starts_with", str.startswith),
+    "endswith": _matched("ends_with", str.endswith),
     "replace": Kernel(
         _replace, lambda call: bool(constant_text(call, 1)) and constant_text(call, 2) is not None and _TEXTS(call)
     ),
