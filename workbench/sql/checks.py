@@ -284,7 +284,7 @@ def _inexact(query: LogicalQuery, part: Call, needed: bool) -> Check:
         reason = "a DOUBLE has no NUMERIC of 19 digits before the point: it is 1e18 or more, infinite or NaN"
         return Check(query, reason, "leave such rows out, as in WHERE x < 1e18", needed)
     reason = "a value of JSON cannot be written as the database does: it is an object or an array, has an exponent, or"
-    reason += " stands beside the same number with other zeros; or an object has a key twice"
+    reason += " is a zero below 0; or an object has a key twice"
     return Check(query, reason, "read a part of it, as in j->'a'->>'b'", needed)
 
 

@@ -1,25 +1,25 @@
-"""The Spark SQL of reading JSON by a path, as ``jsonb`` of PostgreSQL reads it.
+"""Reading JSON by a path, as ``jsonb`` of PostgreSQL reads it; a number keeps its digits, so that 12.50 is 12.50.
 
-Spark parses a text into a VARIANT, which knows the kind and the value of everything, but no zeros at the end of a
-number: PostgreSQL writes 12.50 as 12.50. The digits are found in the text itself: they are those of the one number
-there that has the value.
-
-What cannot surely be read as PostgreSQL does is NULL here: as texts objects, arrays, numbers with exponents, and
-numbers that stand in the text with more and with fewer zeros; and all of a text in which a key stands twice in an
-object. A check of the query tells these from NULL (``sql/checks.py``). Text that is no JSON is NULL.
+What the types json and jsonb write differently is NULL here: as texts objects, arrays, numbers with exponents and zeros
+below 0; and all of a text in which a key stands twice in an object. A check of the query tells these from NULL
+(``sql/checks.py``). Text that is no JSON is NULL.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
 
 from workbench.errors import UnsupportedError
 from workbench.sql.algebra.expressions import Call
-from workbench.sql.functions.declaration import Function, Render, function, let
+from workbench.sql.functions.declaration import Function, function
+from workbench.sql.functions.jsonb_of_postgres import NO_VALUE, has_unkept_signs, jsonb_at_path, refuse_word
 
 FIRST = "[00]"
-"""The step of ``j->0`` in PostgreSQL, where it is a scalar itself, too; in Spark's paths it is the first element."""
+"""The step of ``j->0`` in PostgreSQL, where it is a scalar itself, too."""
 JSON_AT = "json_at"
 """An element of an array of JSON in FROM, of which only arrows and functions of JSON can read something."""
 UNREAD = {
@@ -28,63 +28,121 @@ UNREAD = {
 }
 """A function that cannot read all JSON -> the one of the same text, and path, that says whether it does not."""
 
-_KIND = "regexp_extract(schema_of_variant({}), '^[A-Z]+', 0)"
-_REPEATS_KEY = "(get_json_object({text}, '$') is not null and try_parse_json({text}) is null)"
-_ELEMENTS = "try_variant_get(try_parse_json({text}), {path}, 'array<variant>')"
-_FRACTIONS = "regexp_extract_all(x.text, '-?[0-9]+\\\\.[0-9]+', 0)"
-_IS_WHOLE = "(x.digits = y.plain and x.digits rlike '^-?[0-9]+$')"
-_ENDS_FIRST = re.compile(re.escape(FIRST) + r"('\)?)$")
-"""The end of a path, which is a text or, below an element in FROM, one behind another."""
-_AS_JSON = "to_json(parse_json({compared}))"
+_KINDS = {str: "string", bool: "boolean", dict: "object", list: "array"}
 
 
-def _value(text: str, path: str) -> str:
-    """What is at a path; the first element of what is no array and no object is that itself."""
-    value = f"try_variant_get(try_parse_json({text}), {path}, 'variant')"
-    if not _ENDS_FIRST.search(path):
-        return value
-    whole = _value(text, _before_first(path))
-    scalar = let("w", whole, f"if({_KIND.format('w')} in ('ARRAY', 'OBJECT'), null, w)")
-    return f"coalesce({value}, {scalar})"
+class _Number(str):
+    """A number, as it is written."""
+
+    __slots__ = ()
 
 
-def _digits(text: str, path: str) -> str:
-    """What is there as Spark writes it."""
-    digits = f"get_json_object({text}, {path})"
-    return f"coalesce({digits}, {_digits(text, _before_first(path))})" if _ENDS_FIRST.search(path) else digits
+class _RepeatedKey:
+    """A text of JSON in which a key stands twice in an object."""
 
 
-def _before_first(path: str) -> str:
-    return _ENDS_FIRST.sub(r"\1", path)
+class _RepeatsKeyError(Exception):
+    """A key stands twice."""
 
 
-def _read(fraction: str, body: str) -> str:
-    """SQL over ``x.value``, what is at the path, ``y.kind``, and ``z``, the digits of a number if they are sure.
-
-    ``fraction``: the digits of a number that is not whole, over ``x.text`` and ``y.plain``.
-    """
-    value = "named_struct('text', {text}, 'value', {value}, 'digits', {digits})"
-    kind = f"named_struct('kind', {_KIND.format('x.value')}, 'plain', cast(x.value as string))"
-    return let("x", value, let("y", kind, let("z", f"if({_IS_WHOLE}, y.plain, {fraction})", body)))
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise _RepeatsKeyError
+    return members
 
 
-def _rendered(template: str) -> Render:
-    def render(call: Call, arguments: Sequence[str]) -> str:
-        text, path, compared = (*arguments, "", "")[:3]
-        return template.format(
-            text=text, path=path, compared=compared, value=_value(text, path), digits=_digits(text, path)
-        )
-
-    return render
-
-
-_WITH_VALUE = f"array_distinct(filter({_FRACTIONS}, n -> regexp_replace(n, '\\\\.?0+$', '') = y.plain))"
-_OF_POSTGRES = let("n", _WITH_VALUE, "if(size(n) = 1, n[0], null)")
-_TEXT = "(case when y.kind in ('STRING', 'BOOLEAN') then y.plain when y.kind in ('BIGINT', 'DECIMAL') then z end)"
-_IS_UNREAD = (
-    "(case when x.value is null or y.kind in ('STRING', 'BOOLEAN', 'VOID') then false"
-    " when y.kind in ('BIGINT', 'DECIMAL') then z is null else true end)"
+_READER = json.JSONDecoder(
+    object_pairs_hook=_members, parse_float=_Number, parse_int=_Number, parse_constant=refuse_word
 )
+_ANY_KEYS = json.JSONDecoder(parse_constant=refuse_word)
+
+
+@lru_cache(maxsize=16_384)
+def _read(text: str) -> Any:
+    """The value of a text: ``NO_VALUE`` of what is no JSON, and a mark of what has a key twice."""
+    try:
+        value = _READER.decode(text)
+    except (_RepeatsKeyError, ValueError, RecursionError) as error:
+        return _RepeatedKey if isinstance(error, _RepeatsKeyError) and _is_json(text) else NO_VALUE
+    return NO_VALUE if "\\u" in text and has_unkept_signs(value) else value
+
+
+def _is_json(text: str) -> bool:
+    try:
+        return not ("\\u" in text and has_unkept_signs(_ANY_KEYS.decode(text)))
+    except (ValueError, RecursionError):
+        return False
+
+
+def _at(text: str, path: str) -> Any:
+    value = _read(text)
+    return NO_VALUE if value is _RepeatedKey else jsonb_at_path(value, path)
+
+
+def _of_value(compute: Callable[..., Any], nothing: object = None) -> Callable[..., Any]:
+    """A function of what is at a path; something else where nothing is, or an argument is NULL."""
+
+    def of_texts(text: str | None, path: str | None, *compared: str) -> Any:
+        value = NO_VALUE if text is None or path is None else _at(text, path)
+        return nothing if value is NO_VALUE else compute(value, *map(_compared, compared))
+
+    return of_texts
+
+
+def _unread(is_unread: Callable[[Any], bool]) -> Callable[[str | None, str | None], bool]:
+    return lambda text, path: _repeats_key(text) or bool(_of_value(is_unread, False)(text, path))
+
+
+def _repeats_key(text: str | None) -> bool:
+    return text is not None and _read(text) is _RepeatedKey
+
+
+def _text(value: Any) -> str | None:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, str) and not _is_written_otherwise(value) else None
+
+
+def _is_written_otherwise(value: Any) -> bool:
+    """Whether the types json and jsonb write a value differently."""
+    if isinstance(value, _Number):
+        return "e" in value or "E" in value or (value[0] == "-" and not Decimal(value))
+    return isinstance(value, (dict, list))
+
+
+def _kind(value: Any) -> str:
+    return "null" if value is None else "number" if isinstance(value, _Number) else _KINDS[type(value)]
+
+
+def _elements(value: Any) -> list[str] | None:
+    return [*map(_written, value)] if isinstance(value, list) else None
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, dict):
+        return (
+            f"{{{','.join(f'{json.dumps(key, ensure_ascii=False)}:{_written(each)}' for key, each in value.items())}}}"
+        )
+    if isinstance(value, list):
+        return f"[{','.join(map(_written, value))}]"
+    return str(value) if isinstance(value, _Number) else json.dumps(value, ensure_ascii=False)
+
+
+@lru_cache(maxsize=256)
+def _compared(text: str) -> Any:
+    return _READER.decode(text)
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Whether values that are no objects and no arrays are equal: numbers, whatever digits they have."""
+    if type(one) is not type(other):
+        return False
+    return Decimal(one) == Decimal(other) if isinstance(one, _Number) else bool(one == other)
+
+
+def _has_element(value: Any, compared: Any) -> bool:
+    return isinstance(value, list) and any(_equal(each, compared) for each in value)
 
 
 def _refused(call: Call, arguments: Sequence[str]) -> str:
@@ -92,43 +150,28 @@ def _refused(call: Call, arguments: Sequence[str]) -> str:
     raise UnsupportedError(what, hint="write ->> for the text of a part, or JSONB_ARRAY_ELEMENTS_TEXT")
 
 
-def _reads(signature: str, template: str, unread: str = "") -> list[Function]:
+def _reads(signature: str, python: Callable[..., Any]) -> Function:
     """A function of a text of JSON, a constant path such as ``$['a'][0]``, and what is compared; SQL has operators.
 
-    Args:
-        signature: of the function.
-        template: over the text, the path, what is at the path, and what is compared.
-        unread: whether the function cannot read what is at the path.
+    A condition is false of what is not there, and of NULL.
     """
-    # A condition is false of what is not there, and of NULL.
-    reads = function(signature, _rendered(template), inner=True, of_null=signature.endswith("boolean"))
-    if not unread:
-        return [reads]
-    cannot = _rendered(f"({_REPEATS_KEY} or {unread})")
-    return [reads, function(f"{UNREAD[reads.name]}(string, string): boolean", cannot, inner=True, of_null=True)]
+    return function(signature, python=python, inner=True, of_null=signature.endswith("boolean"))
 
-
-_KIND_OF_VALUE = let(
-    "x",
-    _KIND.format("{value}"),
-    "(case when x = 'VOID' then 'null' when x in ('BIGINT', 'DECIMAL', 'DOUBLE') then 'number' else lower(x) end)",
-)
-_AS_TEXTS = f"transform({_ELEMENTS}, x -> to_json(x))"
-_IS_DOUBLE = f"coalesce({_KIND.format('{value}')} = 'DOUBLE', false)"
-_HAS_DOUBLE = f"coalesce(exists({_ELEMENTS}, x -> {_KIND.format('x')} = 'DOUBLE'), false)"
 
 DECLARED = [
-    *_reads("json_text(string, string): string", _read(_OF_POSTGRES, _TEXT), _read(_OF_POSTGRES, _IS_UNREAD)),
+    _reads("json_text(string, string): string", _of_value(_text)),
+    _reads("json_text_unread(string, string): boolean", _unread(_is_written_otherwise)),
+    _reads("json_type(string, string): string", _of_value(_kind)),
+    _reads("json_length(string, string): integer",
+           _of_value(lambda value: len(value) if isinstance(value, list) else None)),
+    _reads("json_elements(string, string): array<string>", _of_value(_elements)),
+    _reads("json_has(string, string): boolean", _of_value(lambda value: True, False)),
+    _reads("json_is(string, string, string): boolean", _of_value(_equal, False)),
+    _reads("json_has_element(string, string, string): boolean", _of_value(_has_element, False)),
+    _reads("json_repeats_key(string): boolean", _repeats_key),
+    *(_reads(f"{name}_unread(string, string): boolean", lambda text, path: _repeats_key(text))
+      for name in ("json_is", "json_has_element")),
     # Networks of earlier versions ask it.
     function("json_text_in_duckdb_unread(string, string): boolean", "false", inner=True, of_null=True),
-    *_reads("json_type(string, string): string", _KIND_OF_VALUE),
-    *_reads("json_length(string, string): integer", f"cast(array_size({_ELEMENTS}) as bigint)"),
-    *_reads("json_elements(string, string): array<string>", _AS_TEXTS),
-    *_reads("json_has(string, string): boolean", "({value} is not null)"),
-    *_reads("json_is(string, string, string): boolean",
-            f"coalesce(to_json({{value}}) = {_AS_JSON}, false)", _IS_DOUBLE),
-    *_reads("json_has_element(string, string, string): boolean",
-            f"coalesce(array_contains({_AS_TEXTS}, {_AS_JSON}), false)", _HAS_DOUBLE),
-    *_reads("json_repeats_key(string): boolean", _REPEATS_KEY),
     function(f"{JSON_AT}(string, string): string", _refused, inner=True),
 ]  # fmt: skip

@@ -35,8 +35,8 @@ _STEP = re.compile(r"\['(.*?)'\]|\[([0-9]+)\]", re.DOTALL)
 """A step of a path: a key, or a place; of the place 00 what is no array and no object is the first element itself."""
 
 
-class _Absent:
-    """What is not there."""
+NO_VALUE = object()
+"""What is not there."""
 
 
 def _number(token: str) -> Decimal:
@@ -46,8 +46,27 @@ def _number(token: str) -> Decimal:
     return number if number else abs(number)
 
 
-def _unusual(token: str) -> Any:
+def refuse_word(token: str) -> Any:
+    """Refuse Infinity and NaN, which Python reads in JSON.
+
+    Raises:
+        ValueError: always.
+    """
     raise ValueError(token)
+
+
+def has_unkept_signs(value: Any) -> bool:
+    """Whether texts of a value have signs that no text of PostgreSQL has: NUL, and halves of pairs.
+
+    Example:
+        >>> has_unkept_signs({"a": ["\\0"]}), has_unkept_signs(["\U0001f600"])
+        (True, False)
+    """
+    if isinstance(value, str):
+        return "\0" in value or any("\ud800" <= sign <= "\udfff" for sign in value)
+    if isinstance(value, dict):
+        return any(map(has_unkept_signs, value)) or any(map(has_unkept_signs, value.values()))
+    return isinstance(value, list) and any(map(has_unkept_signs, value))
 
 
 @lru_cache(maxsize=4_096)
@@ -58,16 +77,12 @@ def _read(text: str) -> Any:
         ValueError: it is none.
     """
     try:
-        value = json.loads(text, parse_float=_number, parse_int=_number, parse_constant=_unusual)
+        value = json.loads(text, parse_float=_number, parse_int=_number, parse_constant=refuse_word)
     except RecursionError:
         raise ValueError(text) from None
-    if "\\u" in text and any("\ud800" <= sign <= "\udfff" or sign == "\0" for sign in _write(value, _as_it_is)):
+    if "\\u" in text and has_unkept_signs(value):
         raise ValueError(text)
     return value
-
-
-def _as_it_is(text: str) -> str:
-    return text
 
 
 def _write(value: Any, quoted: Callable[[str], str] = IN_POSTGRES.quoted) -> str:
@@ -106,18 +121,29 @@ def _joined(one: Any, other: Any) -> Any:
 def _without(value: Any, key: str) -> Any:
     if isinstance(value, dict):
         return {name: each for name, each in value.items() if name != key}
-    return [each for each in value if not _equal(each, key)] if isinstance(value, list) else _Absent
+    return [each for each in value if not _equal(each, key)] if isinstance(value, list) else NO_VALUE
 
 
 def _without_place(value: Any, place: int) -> Any:
     if not isinstance(value, list):
-        return _Absent
+        return NO_VALUE
     at = place if place >= 0 else len(value) + place
     return [each for number, each in enumerate(value) if number != at]
 
 
-def _at(value: Any, path: str) -> Any:
-    for key, place in _STEP.findall(path):
+@lru_cache(maxsize=4_096)
+def _steps(path: str) -> tuple[tuple[str, str], ...]:
+    return tuple(_STEP.findall(path))
+
+
+def jsonb_at_path(value: Any, path: str) -> Any:
+    """What is at a path such as ``$['a'][0]`` in a value, or ``NO_VALUE``.
+
+    Example:
+        >>> jsonb_at_path({"a": [1, 2]}, "$['a'][1]"), jsonb_at_path({"a": 1}, "$['a'][00]")
+        (2, 1)
+    """
+    for key, place in _steps(path):
         if place == "00" and not isinstance(value, (dict, list)):
             continue
         if place and isinstance(value, list) and int(place) < len(value):
@@ -125,7 +151,7 @@ def _at(value: Any, path: str) -> Any:
         elif not place and isinstance(value, dict) and key in value:
             value = value[key]
         else:
-            return _Absent
+            return NO_VALUE
     return value
 
 
@@ -153,23 +179,23 @@ def _changed(value: Any, path: list[str], change: Callable[[Any, str], Any]) -> 
         return change(value, path[0]) if isinstance(value, (dict, list)) else value
     if isinstance(value, dict) and path[0] in value:
         inner = _changed(value[path[0]], path[1:], change)
-        return _Absent if inner is _Absent else {**value, path[0]: inner}
+        return NO_VALUE if inner is NO_VALUE else {**value, path[0]: inner}
     if not isinstance(value, list):
         return value
     at = _place(value, path[0])
     if at is None:
-        return _Absent
+        return NO_VALUE
     if not 0 <= at < len(value):
         return value
     inner = _changed(value[at], path[1:], change)
-    return _Absent if inner is _Absent else [*value[:at], inner, *value[at + 1 :]]
+    return NO_VALUE if inner is NO_VALUE else [*value[:at], inner, *value[at + 1 :]]
 
 
 def _at_path(value: Any, path: list[str | None], change: Callable[[Any, str], Any]) -> Any:
     if not path or not isinstance(value, (dict, list)):
-        return value if isinstance(value, (dict, list)) else _Absent
+        return value if isinstance(value, (dict, list)) else NO_VALUE
     steps = [step for step in path if step is not None]
-    return _changed(value, steps, change) if len(steps) == len(path) else _Absent
+    return _changed(value, steps, change) if len(steps) == len(path) else NO_VALUE
 
 
 def _without_path(value: Any, path: list[str | None]) -> Any:
@@ -177,7 +203,7 @@ def _without_path(value: Any, path: list[str | None]) -> Any:
         if isinstance(container, dict):
             return _without(container, step)
         at = _place(container, step)
-        return _Absent if at is None else _without_place(container, at) if at >= 0 else container
+        return NO_VALUE if at is None else _without_place(container, at) if at >= 0 else container
 
     return value if value in ({}, []) else _at_path(value, path, drop)
 
@@ -188,7 +214,7 @@ def _with_value(value: Any, path: list[str | None], new: Any, creates: bool) -> 
             return {**container, step: new} if creates or step in container else container
         at = _place(container, step)
         if at is None:
-            return _Absent
+            return NO_VALUE
         if 0 <= at < len(container):
             return [*container[:at], new, *container[at + 1 :]]
         return container if not creates else [*container, new] if at >= 0 else [new, *container]
@@ -210,7 +236,7 @@ def _of_values(count: int, compute: Callable[..., Any], write: Callable[[Any], A
             found = compute(*map(_read, arguments[:count]), *arguments[count:])
         except ValueError:
             return None
-        return None if found is _Absent else write(found)
+        return None if found is NO_VALUE else write(found)
 
     return of_texts
 
@@ -307,7 +333,7 @@ def with_value(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
 
 DECLARED = [
     function("jsonb_of_text(string): json", python=_of_values(1, lambda value: value), inner=True),
-    function("jsonb_at(string, string): json", python=_of_values(1, _at), inner=True),
+    function("jsonb_at(string, string): json", python=_of_values(1, jsonb_at_path), inner=True),
     function("jsonb_equal(json, json): boolean", python=_of_values(2, _equal, lambda equal: equal), inner=True),
     function("jsonb_joined(json, json): json", python=_of_values(2, _joined), inner=True),
     function("jsonb_without(json, string): json", python=_of_values(1, _without), inner=True),

@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 from workbench.arrow.stored_values import to_texts
 from workbench.arrow.types import to_shown
 from workbench.engine.physical.row_inputs import over_rows
-from workbench.engine.physical.stored.kernels.nested import LAMBDA_KERNELS
+from workbench.engine.physical.stored.kernels.lambdas import LAMBDA_KERNELS
 from workbench.engine.physical.stored.kernels.table import KERNELS, kernel_of
 from workbench.engine.physical.stored.values import computed_value
 from workbench.engine.spark.local_session import engine_session
@@ -105,17 +105,22 @@ EDGES: dict[DataType, list[Any]] = {
             dt.datetime(2024, 2, 29, 12, 30, 45, 123_456),
             dt.datetime(2021, 1, 3, 23),
             dt.datetime(9999, 12, 31, 23, 59),
+            *(dt.datetime(2023, 3, 26, hour, 30) for hour in (0, 1, 2, 3)),
+            *(dt.datetime(2023, 10, 29, hour, 30) for hour in (0, 1, 2, 3)),
+            *(dt.datetime(1893, 3, 31, 23, 6, 32), dt.datetime(2024, 4, 7, 1, 45), dt.datetime(2050, 7, 1)),
         ),
     ],
     BOOLEAN: [True, False],
 }
 NUMBERS, TEXTS, MOMENTS, DAYS = array_of(INTEGER), array_of(STRING), array_of(TIMESTAMP), array_of(DATE)
+PLAIN_LISTS = (NUMBERS, TEXTS, MOMENTS, DAYS, array_of(DOUBLE))
 POINT = struct_of([("x", DOUBLE), ("day", DATE), ("tags", TEXTS), ("data", BINARY)])
 RATES = map_of(STRING, MONEY)
 PARTS: dict[DataType, list[Any]] = {
     NUMBERS: [[], [1], [None], [3, -1, None, 3, 2**63 - 1], [0, 0]],
     TEXTS: [[], [""], ["a", None, "b"], ["b", "a", "é", '"', "\n", "a"], [None, None]],
     array_of(DOUBLE): [[], [math.nan, 1.5], [-0.0, 0.0, None], [math.inf, -math.inf, 5e-324]],
+    DAYS: [[dt.date(1969, 12, 31), None, dt.date(1, 1, 1)], [dt.date(9999, 12, 31)], []],
     MOMENTS: [[dt.datetime(1969, 12, 31, 23, 59, 59), None], [dt.datetime(9999, 12, 31)]],
     array_of(NUMBERS): [[[1, None], None, []], []],
     POINT: [
@@ -151,10 +156,11 @@ MATCHED = (
 )
 """Patterns that match nothing, ends of lines, in any case, and several times."""
 CONSTANTS: dict[str, list[tuple[Any, DataType]]] = {
-    "power": [(exponent, DOUBLE) for exponent in (-1.0, 0.0, 0.5, 1.0, 2.0)],
+    **{name: [(exponent, DOUBLE) for exponent in (-1.0, 0.0, 0.5, 1.0, 2.0)] for name in ("power", "power_ieee")},
     "add_seconds": [(n, INTEGER) for n in (0, 1, -3_600, 10**9, 2**62)],
     **{name: [(n, INTEGER) for n in (0, 1, -13, 120_001)] for name in ("add_months", "add_months_to_timestamp")},
-    **{name: [(n, INTEGER) for n in (0, 1, 2, 6, 15)] for name in ("round", "round_scaled")},
+    "round_scaled": [(n, INTEGER) for n in (0, 1, 2, 6, 15)],
+    **{name: [(n, INTEGER) for n in (-25, -19, -3, -1, 0, 1, 2, 6, 15)] for name in ("round", "bround", "truncate")},
     "rounded_numeric": [(n, INTEGER) for n in (0, 2, 5)],
     "right": [(n, INTEGER) for n in (-1, 0, 1, 2, 9)],
     "trunc_date": [(unit, STRING) for unit in ("YEAR", "yy", "quarter", "MON", "mm", "week")],
@@ -199,6 +205,7 @@ CONSTANTS: dict[str, list[tuple[Any, DataType]]] = {
 }
 
 
+ZONES = ("Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC")
 PLACES = [COLUMNS[INTEGER][0], *(Constant(n, INTEGER) for n in (-2, -1, 0, 1, 2, 9, 2**40))]
 COUNT = call("pmod", COLUMNS[INTEGER][0], Constant(10**9, INTEGER))
 TOTAL, SQUARES, WHOLE = COLUMNS[MONEY][0], COLUMNS[WIDE][0], COLUMNS[INTEGER][0]
@@ -246,7 +253,7 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
         for name in ("get", "element_at", "has_place")
     },
     **{
-        name: [(COLUMNS[type_][0], COLUMNS[type_.element][0]) for type_ in (NUMBERS, TEXTS, MOMENTS, array_of(DOUBLE))]
+        name: [(COLUMNS[type_][0], COLUMNS[type_.element][0]) for type_ in PLAIN_LISTS]
         for name in ("array_contains", "array_position")
     },
     **{name: [(COLUMNS[RATES][0], COLUMNS[STRING][0])] for name in ("map_value", "map_contains_key")},
@@ -260,11 +267,71 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
         for end in (*PLACES, COLUMNS[INTEGER][0], call("+", COLUMNS[INTEGER][0], Constant(9, INTEGER)))
         for step in ((), *((place,) for place in PLACES))
     ],
+    "array_repeat": [
+        (value, count)
+        for value in (COLUMNS[INTEGER][0], COLUMNS[TEXTS][0], COLUMNS[POINT][0], COLUMNS[DATE][0])
+        for count in (*PLACES[1:], call("pmod", COLUMNS[INTEGER][1], Constant(7, INTEGER)))
+    ],
+    **{
+        name: [(COLUMNS[TIMESTAMP][0], Constant(zone, STRING)) for zone in ZONES]
+        for name in ("clock_of", "instant_of", "last_instant_of")
+    },
+    **{
+        name: [(COLUMNS[TIMESTAMP][0], Constant(zone, STRING), COLUMNS[TIMESTAMP][1]) for zone in ZONES]
+        for name in ("kept_instant_of", "instant_by_offset_of")
+    },
+    "convert_timezone": [
+        (*(Constant(zone, STRING) for zone in pair), COLUMNS[TIMESTAMP][0]) for pair in itertools.permutations(ZONES, 2)
+    ],
+    "months_between": [(*COLUMNS[TIMESTAMP], Constant(is_rounded, BOOLEAN)) for is_rounded in (True, False)],
+    "next_day": [(COLUMNS[DATE][0], Constant(day, STRING)) for day in ("MO", "tue", "Friday", "SU")],
+    "width_bucket": [
+        (COLUMNS[DOUBLE][0], *ends, number)
+        for ends in (COLUMNS[DOUBLE], (Constant(-1.5, DOUBLE), Constant(8.25, DOUBLE)), (COLUMNS[DOUBLE][1],) * 2)
+        for number in (
+            Constant(10, INTEGER),
+            COLUMNS[INTEGER][0],
+            call("pmod", COLUMNS[INTEGER][1], Constant(9, INTEGER)),
+        )
+    ],
+    "sort_array": [(COLUMNS[type_][0], Constant(up, BOOLEAN)) for type_ in PLAIN_LISTS for up in (True, False)],
+    **{
+        name: [(COLUMNS[type_][0], COLUMNS[type_.element][0]) for type_ in PLAIN_LISTS]
+        for name in ("array_append", "array_prepend", "array_remove")
+    },
+    "array_insert": [(COLUMNS[type_][0], at, COLUMNS[type_.element][0]) for type_ in PLAIN_LISTS for at in PLACES],
+    **{
+        name: [
+            (call("array", *(call("struct", *COLUMNS[key]), call("struct", *reversed(COLUMNS[key])), *more)),)
+            for key in (INTEGER, STRING, MONEY)
+            for more in ((), (Constant(None, struct_of([("col1", key), ("col2", key)])),))
+        ]
+        for name in ("map_from_entries", "no_map")
+    },
     "regexp_extract": [
         (COLUMNS[STRING][0], Constant(pattern, STRING), Constant(group, INTEGER))
         for pattern in MATCHED
         for group in range(1 + pattern.count("("))
         if not pattern.startswith("(?i)") or group < pattern.count("(")
+    ],
+    "regexp_extract_all": [
+        (COLUMNS[STRING][0], Constant(pattern, STRING), Constant(group, INTEGER))
+        for pattern in MATCHED
+        for group in range(1 + pattern.count("("))
+        if not pattern.startswith("(?i)") or group < pattern.count("(")
+    ],
+    "mask": [(COLUMNS[STRING][0], *(Constant(by, STRING) for by in signs)) for signs in ((), "U", ("U", None), "Uldo")],
+    "elt": [(COUNT, *COLUMNS[STRING]), (call("pmod", WHOLE, Constant(4, INTEGER)), *COLUMNS[STRING])],
+    "chr": [(COLUMNS[INTEGER][0],), (call("pmod", WHOLE, Constant(300, INTEGER)),)],
+    "concat_bytes": [(DATA, call("encode", COLUMNS[STRING][0])), (DATA, DATA)],
+    "base32_of_bytes": [(DATA,)],
+    "make_timestamp": [
+        (
+            *(call("pmod", COLUMNS[INTEGER][at], Constant(by, INTEGER)) for at, by in parts),
+            Constant(Decimal(seconds), decimal(16, 6)),
+        )
+        for parts in (((0, 9_999), (1, 14), (0, 32), (1, 25), (0, 61)), ((0, 7), (1, 13), (0, 29), (1, 24), (0, 60)))
+        for seconds in ("0.000000", "59.999999", "60.000000", "60.000001", "-1.000000")
     ],
     "regexp_replace": [
         (COLUMNS[STRING][0], Constant(pattern, STRING), Constant(by, STRING))
@@ -453,7 +520,10 @@ def compared(spark: SparkSession, batch: pa.RecordBatch, asked: list[Call]) -> l
         assert found.type == Layout({"c": c.type}).arrow.field("c").type, c
         for row, (one, other) in enumerate(zip(plain(found), plain(expected), strict=True)):
             if bits(one) != bits(other):
-                read = [batch.column(a.name)[row].as_py() if isinstance(a, Column) else a.value for a in c.arguments]  # type: ignore[attr-defined]
+                read = [
+                    batch.column(a.name)[row].as_py() if isinstance(a, Column) else getattr(a, "value", a)
+                    for a in c.arguments
+                ]
                 wrong.append(f"{c.function}({', '.join(map(repr, read))}) is {one!r}, of Spark {other!r}")
     return wrong
 
@@ -605,11 +675,38 @@ def casts_to(column: Column, type_: DataType) -> Iterator[Call]:
 
 
 def over_elements(function: str, array: Expression, body: Callable[[Call], Expression], number: int = 1) -> Call:
-    """A function of an array and a lambda."""
+    """A function of an array and a lambda of its elements."""
     assert array.type.element is not None
     of = variable(number, array.type.element)
     value = body(of)
     found = call(function, array, Call("lambda", (of, value), value.type))
+    assert isinstance(found, Call)
+    return found
+
+
+def aggregated(array: Expression, start: Expression, body: Callable[[Call, Call], Expression]) -> Call:
+    """AGGREGATE of an array by a lambda of two variables."""
+    assert array.type.element is not None
+    total, of = variable(1, start.type), variable(2, array.type.element)
+    value = body(total, of)
+    found = call("aggregate", array, start, Call("lambda", (total, of, value), value.type))
+    assert isinstance(found, Call)
+    return found
+
+
+def over_nested_sum(array: Expression, start: Expression) -> Expression:
+    """A sum within the lambda of another one."""
+    inner, of = variable(3, INTEGER), variable(4, INTEGER)
+    value = call("+", inner, call("coalesce", of, Constant(7, INTEGER)))
+    return call("coalesce", call("aggregate", array, start, Call("lambda", (inner, of, value), INTEGER)), start)
+
+
+def zipped(left: Expression, right: Expression, body: Callable[[Call, Call], Expression]) -> Call:
+    """ZIP_WITH of two arrays."""
+    assert left.type.element is not None and right.type.element is not None
+    one, other = variable(1, left.type.element), variable(2, right.type.element)
+    value = body(one, other)
+    found = call("zip_with", left, right, Call("lambda", (one, other, value), value.type))
     assert isinstance(found, Call)
     return found
 
@@ -624,10 +721,23 @@ def lambdas() -> Iterator[Call]:
     yield over_elements("transform", COLUMNS[MOMENTS][0], lambda x: call("year", x))
     yield over_elements("transform", points, lambda x: call("field", x, zero))
     yield over_elements("transform", points, lambda x: x)
+    yield over_elements("transform", numbers, lambda x: COLUMNS[DATE][0])
+    yield over_elements("transform", COLUMNS[DAYS][0], lambda x: call("year", x))
+    yield over_elements("transform", COLUMNS[DAYS][0], lambda x: call("last_day", x))
     yield over_elements("transform", many, lambda x: call("array_size", x))
     yield over_elements(
         "transform", many, lambda x: over_elements("filter", x, lambda y: call(">", y, call("get", x, zero)), 2)
     )
+    doubles = COLUMNS[array_of(DOUBLE)][0]
+    yield aggregated(numbers, n, lambda total, x: call("+", total, x))
+    yield aggregated(numbers, zero, lambda total, x: call("+", total, call("coalesce", x, n)))
+    yield aggregated(doubles, COLUMNS[DOUBLE][0], lambda total, x: call("*", total, call("coalesce", x, total)))
+    yield aggregated(texts, text, lambda total, x: call("||", total, call("coalesce", x, text)))
+    yield aggregated(texts, texts, lambda total, x: call("array_append", total, x))
+    yield aggregated(many, zero, lambda total, x: over_nested_sum(x, total))
+    for left, right in itertools.product((numbers, texts, doubles, many, points), repeat=2):
+        yield zipped(left, right, lambda x, y: call("struct", x, y))
+    yield zipped(numbers, COLUMNS[NUMBERS][1], lambda x, y: call("+", x, call("coalesce", y, n)))
     for function in ("filter", "exists", "forall"):
         yield over_elements(function, numbers, lambda x: call(">", x, n))
         yield over_elements(function, texts, lambda x: call("=", x, text))

@@ -264,7 +264,7 @@ def test_a_quotient_of_zeros_alone(above: str, below: str) -> None:
         case(holds("=", Call("soundex", (S,), STRING), S), integer(1), NULL),
         case(holds("like", S, Constant("a\\%", STRING)), integer(1), NULL),
         holds("in", K, *map(integer, range(51))),
-        case(B, Call("array_union", (Column("a", array_of(INTEGER)),) * 2, array_of(INTEGER)), NULL),
+        case(B, Call("array_union", (Column("a", array_of(DOUBLE)),) * 2, array_of(DOUBLE)), NULL),
         reduce(lambda total, term: Call("+", (total, term), DOUBLE), [F] * 102),
         Call("window_start", (T, J), TIMESTAMP),
         Call("-", (Call("*", (W, W), decimal(38, 4)), W), decimal(38, 4)),

@@ -13,14 +13,17 @@ import hashlib
 import re
 import zlib
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from workbench.arrow.python_values import over_columns
-from workbench.arrow.types import to_arrow, to_shown
+from workbench.arrow.types import filled, to_arrow, to_shown
 from workbench.engine.physical.stored.kernels.kernel import Kernel
-from workbench.sql.algebra.expressions import Call
+from workbench.engine.physical.stored.kernels.odd_texts import ODD_BYTES, ODD_TEXTS, masked
+from workbench.sql.algebra.expressions import Call, Constant
 from workbench.sql.algebra.types import Kind
 
 _INT = range(-(2**31), 2**31)
@@ -214,6 +217,37 @@ def _of_bytes(value: Callable[..., Any]) -> Kernel:
     return Kernel(compute, lambda call: True, nested=True)
 
 
-ROW_KERNELS = {name: _by_row(value) for name, value in _BY_ROW.items()}
-ROW_KERNELS |= {name: _of_bytes(value) for name, value in _OF_BYTES.items()}
+def _mask(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    return over_columns(masked, False, arguments, pa.string())
+
+
+def _elt(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """The text of a place from 1 on, NULL where there is none."""
+    number, *texts = arguments
+    found = pa.nulls(len(number), pa.string())
+    for place, text in enumerate(texts, start=1):
+        found = pc.if_else(filled(pc.equal(number, place), False), text, found)
+    return found
+
+
+def _made_timestamp(year: int, month: int, day: int, hour: int, minute: int, seconds: Decimal) -> int | None:
+    """Seconds up to 60, which are the first one of the next minute."""
+    days = _make_date(year, month, day)
+    if days is None or not (0 <= hour < 24 and 0 <= minute < 60 and 0 <= seconds <= 60):
+        return None
+    micros = days * _MICROS_OF_DAY + (hour * 60 + minute) * 60_000_000 + int(seconds * 1_000_000)
+    return micros if -(2**63) <= micros < 2**63 else None
+
+
+def _make_timestamp(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    return over_columns(_made_timestamp, True, arguments, pa.int64()).cast(pa.timestamp("us"))
+
+
+ROW_KERNELS = {name: _by_row(value) for name, value in (_BY_ROW | ODD_TEXTS).items()}
+ROW_KERNELS |= {name: _of_bytes(value) for name, value in (_OF_BYTES | ODD_BYTES).items()}
+ROW_KERNELS |= {
+    "mask": Kernel(_mask, lambda call: all(isinstance(sign, Constant) for sign in call.arguments[1:])),
+    "elt": Kernel(_elt, lambda call: call.arguments[0].type.kind is Kind.INTEGER),
+    "make_timestamp": Kernel(_make_timestamp, lambda call: True),
+}
 """By the name of the function."""

@@ -56,3 +56,9 @@ def constant_integer(call: Call, argument: int, missing: int | None = None) -> i
     constant = call.arguments[argument]
     value = constant.value if isinstance(constant, Constant) else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def constant_truth(call: Call, argument: int) -> bool | None:
+    """The truth value that an argument is in every row, if it is that."""
+    constant = call.arguments[argument] if argument < len(call.arguments) else None
+    return constant.value if isinstance(constant, Constant) and isinstance(constant.value, bool) else None

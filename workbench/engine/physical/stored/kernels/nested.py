@@ -1,4 +1,4 @@
-"""Kernels of arrays, structs and maps: they take lists and structs of Arrow, and maps as lists of their entries.
+"""Kernels of arrays and structs: they take lists and structs of Arrow.
 
 Stored are these as texts, which the walk of ``table`` reads before, and writes after the outermost of such functions.
 """
@@ -6,24 +6,42 @@ Stored are these as texts, which the walk of ``table`` reads before, and writes 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.nested import arrow_in_json, offsets, with_elements
 from workbench.arrow.python_values import over_columns
-from workbench.arrow.types import filled
-from workbench.engine.physical.stored.expressions import COMPARABLE_KINDS, compare
-from workbench.engine.physical.stored.kernels.kernel import ComputeValues, Kernel, constant_integer, constant_text
+from workbench.engine.physical.stored.kernels.kernel import (
+    ComputeValues,
+    Kernel,
+    constant_integer,
+    constant_text,
+)
+from workbench.engine.physical.stored.kernels.lists import (
+    arrays_of_columns,
+    both_known,
+    chosen_elements,
+    codes_of,
+    different_lists,
+    element_at,
+    first_equal,
+    has_compared_elements,
+    has_encoded_elements,
+    kept,
+    nested_kernel,
+    owners_of,
+    spans_of,
+    values_of_rows,
+    whole_numbers,
+)
 from workbench.engine.storage.grouping import Positions
-from workbench.sql.algebra.expressions import VARIABLE, Call, Constant, Expression, columns
+from workbench.sql.algebra.expressions import Call
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.functions.arrays.arrays import MOST_ELEMENTS
 from workbench.sql.functions.json_writers import IN_SPARK
-from workbench.sql.predicates.cnf import Operator
 
 _LITERAL = re.compile(r"(?:[A-Za-z0-9_ \-,;:/@#%&=<>!~\"'`]|\\[.\-+*?()\[\]{}|^$/])+")
 """Patterns that match nothing but one text."""
@@ -31,78 +49,13 @@ _LITERAL = re.compile(r"(?:[A-Za-z0-9_ \-,;:/@#%&=<>!~\"'`]|\\[.\-+*?()\[\]{}|^$
 _INT = 2**31
 
 
-def _of_parts(compute: ComputeValues, accepts: Callable[[Call], bool] = lambda call: True) -> Kernel:
-    """A kernel of values with parts."""
-    return Kernel(compute, accepts, nested=True)
-
-
-def _is_compared(call: Call) -> bool:
-    """Whether the elements of the first argument are compared as Spark compares them."""
-    element = call.arguments[0].type.element
-    compared = element.fields[0][1] if element is not None and call.arguments[0].type.kind is Kind.MAP else element
-    return compared is not None and compared.kind in COMPARABLE_KINDS and not compared.zoned
-
-
-def _owners(lists: pa.ListArray) -> Positions:
-    """The list that each element is of."""
-    return np.repeat(np.arange(len(lists)), np.diff(offsets(lists)))
-
-
 def _of_one_place(compute: ComputeValues) -> Kernel:
     """A kernel that looks at one place of each list, so that lists that rows share need not be copied for each."""
     return Kernel(compute, lambda call: True, nested=True, shares_lists=True)
 
 
-def _distinct(lists: pa.ListArray | pa.DictionaryArray) -> pa.ListArray:
-    """The lists that there are, of which rows may share one."""
-    return lists.dictionary if isinstance(lists, pa.DictionaryArray) else lists
-
-
-def _of_rows(lists: pa.ListArray | pa.DictionaryArray, values: pa.Array) -> pa.Array:
-    """The value of each row, which is that of its list."""
-    return values.take(lists.indices) if isinstance(lists, pa.DictionaryArray) else values
-
-
-def _spans(lists: pa.ListArray | pa.DictionaryArray) -> tuple[Positions, Positions]:
-    """For each row where the elements of its list begin, and how many there are."""
-    ends = offsets(_distinct(lists)).astype(np.int64)
-    begins, lengths = (_of_rows(lists, pa.array(values)).to_numpy() for values in (ends[:-1], np.diff(ends)))
-    return begins, lengths
-
-
-def _at(lists: pa.ListArray, elements: pa.Array, places: Positions) -> pa.Array:
-    """The element at a place of each list, from 0 on; NULL where it has none."""
-    begins, lengths = _spans(lists)
-    has = (places >= 0) & (places < lengths)
-    return elements.take(pa.array(np.where(has, begins + places, 0), mask=~has))
-
-
 def _element(lists: pa.ListArray | pa.DictionaryArray, places: Positions) -> pa.Array:
-    return _at(lists, pc.list_flatten(_distinct(lists)), places)
-
-
-def _numbers(values: pa.Array, nothing: int) -> Positions:
-    """Whole numbers, ``nothing`` of NULL."""
-    return filled(values, nothing).to_numpy(zero_copy_only=False)
-
-
-def _part(lists: pa.ListArray, chosen: Positions, lengths: Positions, missing: pa.Array | None = None) -> pa.ListArray:
-    """Lists of chosen elements of other lists.
-
-    Args:
-        lists: the others.
-        chosen: the places of the elements among those of all lists.
-        lengths: how many of them are in each list.
-        missing: which are NULL; those of ``lists`` where that is not given.
-    """
-    ends = pa.array(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32))
-    mask = missing if missing is not None else lists.is_null() if lists.null_count else None
-    return pa.ListArray.from_arrays(ends, pc.list_flatten(lists).take(pa.array(chosen)), mask=mask)
-
-
-def _kept(lists: pa.ListArray, keeps: npt.NDArray[np.bool_]) -> pa.ListArray:
-    """Lists without the elements that are not kept."""
-    return _part(lists, np.flatnonzero(keeps), np.bincount(_owners(lists)[keeps], minlength=len(lists)))
+    return element_at(lists, pc.list_flatten(different_lists(lists)), places)
 
 
 def _field(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
@@ -111,14 +64,14 @@ def _field(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
 
 def _get(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     lists, places = arguments
-    return _element(lists, _numbers(places, -1))
+    return _element(lists, whole_numbers(places, -1))
 
 
 def _element_at(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     """From 1 on, or from the end."""
     lists, places = arguments
-    asked = _numbers(places, 0)
-    return _element(lists, np.where(asked < 0, _spans(lists)[1] + asked, asked - 1))
+    asked = whole_numbers(places, 0)
+    return _element(lists, np.where(asked < 0, spans_of(lists)[1] + asked, asked - 1))
 
 
 def _size(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
@@ -127,45 +80,22 @@ def _size(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
 
 def _has_place(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     lists, places, *_ = arguments
-    return pc.less_equal(places, _of_rows(lists, _size(call, [_distinct(lists)])))
-
-
-def _first_equal(lists: pa.ListArray, elements: pa.Array, values: pa.Array) -> Positions:
-    """The place of the first element that is equal to the value of its list, from 0 on; -1 where none is."""
-    owners = _owners(lists)
-    equal = filled(compare(Operator.EQ, elements, values.cast(elements.type).take(pa.array(owners))), False)
-    at = np.flatnonzero(equal.to_numpy(zero_copy_only=False))
-    found = np.full(len(lists), -1, np.int64)
-    found[owners[at[::-1]]] = at[::-1] - offsets(lists)[owners[at[::-1]]]
-    return found
-
-
-def _asked(lists: pa.ListArray, values: pa.Array) -> pa.Array:
-    return pc.and_(lists.is_valid(), values.is_valid())
+    return pc.less_equal(places, values_of_rows(lists, _size(call, [different_lists(lists)])))
 
 
 def _contains(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     """NULL where only a NULL may be the value."""
     lists, values = arguments
     elements = pc.list_flatten(lists)
-    found = _first_equal(lists, elements, values) >= 0
+    found = first_equal(lists, elements, values) >= 0
     unknown = np.zeros(len(lists), bool)
-    unknown[_owners(lists)[np.asarray(elements.is_null())]] = True
-    return pc.if_else(_asked(lists, values), pa.array(found, mask=unknown & ~found), None)
+    unknown[owners_of(lists)[np.asarray(elements.is_null())]] = True
+    return pc.if_else(both_known(lists, values), pa.array(found, mask=unknown & ~found), None)
 
 
 def _position(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     lists, values = arguments
-    return pc.if_else(_asked(lists, values), pa.array(_first_equal(lists, pc.list_flatten(lists), values) + 1), None)
-
-
-def _codes(*lists: pa.ListArray) -> list[Positions]:
-    """A number for each element of arrays: the same for equal ones of one row, also of NULLs, which are below 0."""
-    encoded = pa.concat_arrays([pc.list_flatten(own) for own in lists]).dictionary_encode()
-    owners = np.concatenate([_owners(own) for own in lists])
-    known = owners * len(encoded.dictionary) + _numbers(encoded.indices.cast(pa.int64()), 0)
-    codes = np.where(np.asarray(encoded.is_null()), -1 - owners, known)
-    return np.split(codes, np.cumsum([len(pc.list_flatten(own)) for own in lists[:-1]]))
+    return pc.if_else(both_known(lists, values), pa.array(first_equal(lists, pc.list_flatten(lists), values) + 1), None)
 
 
 def _as_set(*known: bool) -> ComputeValues:
@@ -173,88 +103,66 @@ def _as_set(*known: bool) -> ComputeValues:
 
     def compute(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
         lists, *others = arguments
-        own, *further = _codes(*arguments)
+        own, *further = codes_of(*arguments)
         keeps = np.zeros(len(own), bool)
         keeps[np.unique(own, return_index=True)[1]] = True
         for codes, has in zip(further, known, strict=True):
             keeps &= np.isin(own, codes) == has
         for other in others:
-            keeps &= np.asarray(other.is_valid())[_owners(lists)]
-        missing = pc.invert(_asked(lists, *others)) if others else None
-        return _part(lists, np.flatnonzero(keeps), np.bincount(_owners(lists)[keeps], minlength=len(lists)), missing)
+            keeps &= np.asarray(other.is_valid())[owners_of(lists)]
+        missing = pc.invert(both_known(lists, *others)) if others else None
+        return chosen_elements(
+            lists, np.flatnonzero(keeps), np.bincount(owners_of(lists)[keeps], minlength=len(lists)), missing
+        )
 
     return compute
 
 
 def _overlap(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     """NULL where only a NULL may be in both."""
-    both = [_owners(lists) for lists in arguments]
-    codes = _codes(*arguments)
+    both = [owners_of(lists) for lists in arguments]
+    codes = codes_of(*arguments)
     found, unknown = np.zeros(len(arguments[0]), bool), np.zeros(len(arguments[0]), bool)
     found[both[0][np.isin(codes[0], codes[1][codes[1] >= 0])]] = True
     for owners, own in zip(both, codes, strict=True):
         unknown[owners[own < 0]] = True
     for lists in arguments:
         unknown &= np.diff(offsets(lists)) > 0
-    return pc.if_else(_asked(*arguments), pa.array(found, mask=unknown & ~found), None)
-
-
-def _is_encoded(call: Call) -> bool:
-    """Whether equal elements are the same: of DOUBLE, 0.0 and -0.0 are two."""
-    element = call.arguments[0].type.element
-    return _is_compared(call) and element is not None and element.kind is not Kind.DOUBLE
-
-
-def _map_value(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-    maps, keys = arguments
-    entries = pc.list_flatten(maps)
-    place = _first_equal(maps, pc.struct_field(entries, [0]), keys)
-    return _at(maps, pc.struct_field(entries, [1]), place)
-
-
-def _contains_key(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-    maps, keys = arguments
-    found = _first_equal(maps, pc.struct_field(pc.list_flatten(maps), [0]), keys) >= 0
-    return pc.if_else(_asked(maps, keys), pa.array(found), None)
-
-
-def _side(place: int) -> ComputeValues:
-    """The keys, or the values, of maps."""
-    return lambda call, arguments: with_elements(arguments[0], pc.struct_field(pc.list_flatten(arguments[0]), [place]))
+    return pc.if_else(both_known(*arguments), pa.array(found, mask=unknown & ~found), None)
 
 
 def _ordered(lists: pa.ListArray) -> pa.ListArray:
     """Lists with their elements in order, NaN after all numbers, NULL last."""
-    table = pa.table({"of": _owners(lists), "value": pc.list_flatten(lists)})
+    table = pa.table({"of": owners_of(lists), "value": pc.list_flatten(lists)})
     order = pc.sort_indices(table, [("of", "ascending"), ("value", "ascending")])
-    return _part(lists, order.to_numpy().astype(np.int64), np.diff(offsets(lists)))
+    return chosen_elements(lists, order.to_numpy().astype(np.int64), np.diff(offsets(lists)))
 
 
 def _least(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     ordered = _ordered(arguments[0])
-    return _at(ordered, pc.list_flatten(ordered), np.zeros(len(ordered), np.int64))
+    return element_at(ordered, pc.list_flatten(ordered), np.zeros(len(ordered), np.int64))
 
 
 def _greatest(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     ordered = _ordered(_compact(call, arguments))
-    return _at(ordered, pc.list_flatten(ordered), np.diff(offsets(ordered)) - 1)
+    return element_at(ordered, pc.list_flatten(ordered), np.diff(offsets(ordered)) - 1)
 
 
 def _reverse(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     (lists,) = arguments
     begins = offsets(lists).astype(np.int64)
-    owners = _owners(lists)
-    return _part(lists, begins[owners] + begins[owners + 1] - 1 - np.arange(len(owners)), np.diff(begins))
+    owners = owners_of(lists)
+    return chosen_elements(lists, begins[owners] + begins[owners + 1] - 1 - np.arange(len(owners)), np.diff(begins))
 
 
 def _compact(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-    return _kept(arguments[0], np.asarray(pc.list_flatten(arguments[0]).is_valid()))
+    return kept(arguments[0], np.asarray(pc.list_flatten(arguments[0]).is_valid()))
 
 
 def _sequence(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     """Numbers from one to another; NULL where these are far apart, or the step does not lead there."""
     known = np.logical_and.reduce([np.asarray(argument.is_valid()) for argument in arguments])
-    start, end, *steps = (_numbers(argument, 0) for argument in arguments)
+    start, end, *steps = (whole_numbers(argument, 0) for argument in arguments)
     distance = end - start
     known &= ((distance < 0) == (end < start)) & (distance > -MOST_ELEMENTS) & (distance < MOST_ELEMENTS)  # it fits
     # Longer steps than that lead nowhere, and their number of 64 bits need not have a positive one.
@@ -270,7 +178,7 @@ def _sequence(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
 def _flatten(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     """The elements of all arrays of an array; NULL where one of these is."""
     (lists,) = arguments
-    inner, owners = pc.list_flatten(lists), _owners(lists)
+    inner, owners = pc.list_flatten(lists), owners_of(lists)
     lengths = np.bincount(owners, np.diff(offsets(inner)), len(lists)).astype(np.int32)
     missing = np.bincount(owners, np.asarray(inner.is_null()), len(lists)) > 0
     begins = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
@@ -282,7 +190,7 @@ def _slice(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     """Elements from a place on, from 1 or from the end; NULL from 0 on, or of less than no elements."""
     lists, starts, counts = arguments
     begins = offsets(lists).astype(np.int64)
-    lengths, start, count = np.diff(begins), _numbers(starts, 0), _numbers(counts, -1)
+    lengths, start, count = np.diff(begins), whole_numbers(starts, 0), whole_numbers(counts, -1)
     # Positions are numbers of 32 bits in Spark.
     known = np.asarray(lists.is_valid()) & (start != 0) & (start >= -_INT) & (start < _INT)
     known &= (count >= 0) & (count < _INT)
@@ -290,14 +198,19 @@ def _slice(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     taken = np.where(known & (first >= 0) & (first < lengths), np.minimum(count, lengths - first), 0)
     ends = np.cumsum(taken)
     places = np.repeat(begins[:-1] + first - (ends - taken), taken) + np.arange(taken.sum())
-    return _part(lists, places, taken, pa.array(~known))
+    return chosen_elements(lists, places, taken, pa.array(~known))
+
+
+def _union(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """The elements of both arrays, each once, in their order."""
+    return _as_set()(call, [_flatten(call, [arrays_of_columns(arguments)])])
 
 
 def _join(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     """NULL among the elements is left out, or has a text."""
     lists, separators, *instead = arguments
     if instead:
-        texts = pc.coalesce(pc.list_flatten(lists), instead[0].take(pa.array(_owners(lists))))
+        texts = pc.coalesce(pc.list_flatten(lists), instead[0].take(pa.array(owners_of(lists))))
         lists, separators = with_elements(lists, texts), pc.if_else(instead[0].is_valid(), separators, None)
     else:
         lists = _compact(call, [lists])
@@ -314,27 +227,14 @@ def _is_split(call: Call) -> bool:
 
 def _array(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     assert call.type.element is not None
-    count, rows = len(arguments), len(arguments[0])
     element = arrow_in_json(call.type.element)
-    every = pa.concat_arrays([argument.cast(element) for argument in arguments])
-    turned = np.arange(count * rows).reshape(count, rows).T.ravel()
-    ends = np.arange(rows + 1, dtype=np.int32) * count
-    return pa.ListArray.from_arrays(pa.array(ends), every.take(pa.array(turned)))
+    return arrays_of_columns([argument.cast(element) for argument in arguments])
 
 
 def _struct(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     arrow = arrow_in_json(call.type)
     parts = [argument.cast(field.type) for argument, field in zip(arguments, arrow, strict=True)]
     return pa.StructArray.from_arrays(parts, fields=[*arrow])
-
-
-def _map_of(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-    """The map of entries that have each key once."""
-    (entries,) = arguments
-    assert call.type.element is not None
-    arrow = arrow_in_json(call.type.element)
-    sides = [pc.struct_field(pc.list_flatten(entries), [at]).cast(arrow[at].type) for at in (0, 1)]
-    return with_elements(entries, pa.StructArray.from_arrays(sides, fields=[*arrow]))
 
 
 def _to_json(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
@@ -350,101 +250,30 @@ def _is_written(type_: DataType) -> bool:
     return all(map(_is_written, inner))
 
 
-def rows_of_elements(lists: pa.ListArray, of_elements: Call, rows: pa.RecordBatch) -> pa.RecordBatch:
-    """The rows over which the body of a lambda is evaluated: one for each element, with the columns that it reads.
-
-    Args:
-        lists: one for each row, with the elements.
-        of_elements: the lambda, of one variable.
-        rows: with the columns, and the variables of the lambdas around.
-    """
-    variable, body = of_elements.arguments
-    read = {column.name for column in columns(body)}
-    names = [name for name in rows.schema.names if name in read or name.startswith(VARIABLE)]
-    outer = rows.select(names).take(pa.array(_owners(lists)))
-    return pa.RecordBatch.from_arrays([*outer.columns, pc.list_flatten(lists)], [*names, variable_name(variable)])
-
-
-def variable_name(variable: Expression) -> str:
-    """The name of a lambda's variable.
-
-    Example:
-        >>> from workbench.sql.functions.arrays.arrays import variable
-        >>> from workbench.sql.algebra.types import INTEGER
-        >>> variable_name(variable(1, INTEGER))
-        '->1'
-    """
-    match variable:
-        case Call("variable", (Constant(str(name)),)):
-            return name
-    raise AssertionError(variable)
-
-
-def is_lambda_of_one(call: Call) -> bool:
-    """Whether a call is of an array and a lambda of one variable, and is among ``LAMBDA_KERNELS``."""
-    if call.function not in LAMBDA_KERNELS:
-        return False
-    of_elements = call.arguments[-1]
-    return isinstance(of_elements, Call) and of_elements.function == "lambda" and len(of_elements.arguments) == 2
-
-
-def _filter(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-    lists, tested = arguments
-    return _kept(lists, np.asarray(filled(tested, False)))
-
-
-def _of_all(decides: bool) -> ComputeValues:
-    """Whether one element passes, or all do: the first that ``decides`` does, and else NULL may."""
-
-    def compute(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-        lists, tested = arguments
-        owners = _owners(lists)
-        decided, unknown = np.zeros(len(lists), bool), np.zeros(len(lists), bool)
-        decided[owners[np.asarray(filled(pc.equal(tested, decides), False))]] = True
-        unknown[owners[np.asarray(tested.is_null())]] = True
-        found = pa.array(decided == decides, mask=unknown & ~decided)
-        return pc.if_else(lists.is_valid(), found, None)
-
-    return compute
-
-
-LAMBDA_KERNELS: dict[str, ComputeValues] = {
-    "transform": lambda call, arguments: with_elements(*arguments),
-    "filter": _filter,
-    "exists": _of_all(True),
-    "forall": _of_all(False),
-}
-"""Functions of an array and a lambda, by their names: of the lists, and of the lambda's value for each element."""
-
 NESTED_KERNELS = {
-    "field": _of_parts(_field),
+    "field": nested_kernel(_field),
     "get": _of_one_place(_get),
     "element_at": _of_one_place(_element_at),
-    "array_size": _of_parts(_size),
+    "array_size": nested_kernel(_size),
     "has_place": _of_one_place(_has_place),
-    "array_contains": _of_parts(_contains, _is_compared),
-    "array_position": _of_parts(_position, _is_compared),
-    "array_distinct": _of_parts(_as_set(), _is_encoded),
-    "array_intersect": _of_parts(_as_set(True), _is_encoded),
-    "array_except": _of_parts(_as_set(False), _is_encoded),
-    "arrays_overlap": _of_parts(_overlap, _is_encoded),
-    "array_min": _of_parts(_least, _is_compared),
-    "array_max": _of_parts(_greatest, _is_compared),
-    "array_reverse": _of_parts(_reverse),
-    "array_compact": _of_parts(_compact),
-    "flatten": _of_parts(_flatten),
-    "array_join": _of_parts(_join),
-    "slice": _of_parts(_slice),
-    "sequence": _of_parts(_sequence),
-    "split": _of_parts(_split, _is_split),
-    "array": _of_parts(_array),
-    "struct": _of_parts(_struct),
-    "map_value": _of_parts(_map_value, _is_compared),
-    "map_contains_key": _of_parts(_contains_key, _is_compared),
-    "map_keys": _of_parts(_side(0)),
-    "map_values": _of_parts(_side(1)),
-    "map_of": _of_parts(_map_of),
-    "to_json": _of_parts(_to_json, lambda call: _is_written(call.arguments[0].type)),
-    "map_entries": _of_parts(lambda call, arguments: arguments[0]),
+    "array_contains": nested_kernel(_contains, has_compared_elements),
+    "array_position": nested_kernel(_position, has_compared_elements),
+    "array_distinct": nested_kernel(_as_set(), has_encoded_elements),
+    "array_intersect": nested_kernel(_as_set(True), has_encoded_elements),
+    "array_except": nested_kernel(_as_set(False), has_encoded_elements),
+    "arrays_overlap": nested_kernel(_overlap, has_encoded_elements),
+    "array_union": nested_kernel(_union, has_encoded_elements),
+    "array_min": nested_kernel(_least, has_compared_elements),
+    "array_max": nested_kernel(_greatest, has_compared_elements),
+    "array_reverse": nested_kernel(_reverse),
+    "array_compact": nested_kernel(_compact),
+    "flatten": nested_kernel(_flatten),
+    "array_join": nested_kernel(_join),
+    "slice": nested_kernel(_slice),
+    "sequence": nested_kernel(_sequence),
+    "split": nested_kernel(_split, _is_split),
+    "array": nested_kernel(_array),
+    "struct": nested_kernel(_struct),
+    "to_json": nested_kernel(_to_json, lambda call: _is_written(call.arguments[0].type)),
 }
 """By the name of the function."""

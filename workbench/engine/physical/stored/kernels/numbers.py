@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from decimal import ROUND_HALF_UP, Context, Decimal
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.types import Mask, filled
-from workbench.engine.physical.stored.decimals import fitting, from_integers, rescaled, widest
+from workbench.engine.physical.stored.decimals import fitting, from_integers, widest
 from workbench.engine.physical.stored.kernels.kernel import Kernel, constant_integer, of_kinds
 from workbench.engine.physical.stored.unscaled import large_integers
-from workbench.sql.algebra.expressions import Call, Constant
+from workbench.sql.algebra.expressions import Call
 from workbench.sql.algebra.types import INTEGER, MAX_PRECISION, Kind, as_decimal
 
 _MOST = 2**63 - 1
@@ -24,7 +24,9 @@ _WHOLE = 2.0**52
 _DIGITS = 15
 """Digits behind the point up to which a DOUBLE is rounded here."""
 
-_HALF_UP = Context(prec=60, rounding=ROUND_HALF_UP)
+_DIGITS_KEPT = Context(prec=60)
+_LARGEST_POWER = 22
+"""Of ten that a DOUBLE is."""
 
 Int64s = npt.NDArray[np.int64]
 _Doubles = npt.NDArray[np.float64]
@@ -172,44 +174,63 @@ def _remainder_of_double(numbers: _Doubles, divisors: _Doubles) -> tuple[_Double
     return np.fmod(numbers, divisors), divisors == 0
 
 
-def _round(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-    digits = constant_integer(call, 1, 0)
-    assert digits is not None
-    numbers = arguments[0]
-    if pa.types.is_integer(numbers.type):
-        return numbers
-    if pa.types.is_decimal(numbers.type):
-        return rescaled(numbers, call.type)
-    return pa.array(_rounded(_values(numbers), digits), mask=np.asarray(numbers.is_null()))
+def _rounding(mode: str, of_double: str) -> Kernel:
+    """ROUND, BROUND and TRUNC to digits behind the point, or before it where they are below 0.
+
+    Args:
+        mode: of exact numbers, as Arrow calls it.
+        of_double: the same as Python's decimals call it; empty where Spark computes DOUBLEs in another way.
+    """
+
+    def values(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+        (numbers, *_), digits = arguments, constant_integer(call, 1, 0) or 0
+        if pa.types.is_floating(numbers.type):
+            return pa.array(_rounded(_values(numbers), digits, of_double), mask=np.asarray(numbers.is_null()))
+        if pa.types.is_integer(numbers.type) and digits >= 0:
+            return numbers
+        scale = getattr(numbers.type, "scale", 0)
+        wide = pc.round(widest(numbers, scale), min(digits, scale), round_mode=mode)
+        if call.type.kind is Kind.DECIMAL:
+            return fitting(wide.cast(pa.decimal256(wide.type.precision, call.type.scale)), call.type)
+        most = [pa.scalar(Decimal(end), wide.type) for end in (-_MOST - 1, _MOST)]
+        inside = pc.and_(pc.greater_equal(wide, most[0]), pc.less_equal(wide, most[1]))
+        return pc.if_else(inside, wide, None).cast(pa.int64())
+
+    def accepts(call: Call) -> bool:
+        digits, kind = constant_integer(call, 1, 0), call.arguments[0].type.kind
+        if digits is None or call.type.kind is not kind:
+            return False
+        if kind is Kind.DOUBLE:
+            return bool(of_double) and -_LARGEST_POWER <= digits <= _DIGITS
+        return kind in (Kind.INTEGER, Kind.DECIMAL) and abs(digits) <= MAX_PRECISION
+
+    return Kernel(values, accepts)
 
 
-def _rounded(numbers: _Doubles, digits: int) -> _Doubles:
-    """Half away from zero, of the digits that a DOUBLE is written with."""
+def _rounded(numbers: _Doubles, digits: int, mode: str) -> _Doubles:
+    """Of the digits that a DOUBLE is written with."""
+    power = 10.0 ** abs(digits)
     with np.errstate(all="ignore"):
-        scaled = np.abs(numbers) * 10.0**digits
-        inside = scaled < _WHOLE
+        scaled = np.abs(numbers) * power if digits >= 0 else np.abs(numbers) / power
+        inside = (scaled < _WHOLE) & (np.abs(numbers) < _WHOLE)
         whole = np.floor(np.where(inside, scaled, 0.0))
         fraction = scaled - whole
         near = np.abs(fraction - 0.5) <= scaled * 2.0**-50 + 1e-300
-        unsure = np.flatnonzero(np.where(inside, near, np.abs(numbers) < _WHOLE))
-        found = np.copysign((whole + (fraction > 0.5)) / 10.0**digits, numbers)
+        unsure = np.flatnonzero(np.where(inside, near, np.isfinite(numbers) & ((digits < 0) | ~(scaled < _WHOLE))))
+        above = whole + (fraction > 0.5)
+        found = np.copysign(above / power if digits >= 0 else above * power, numbers)
+        found = np.where(inside, found, numbers)
     unit = Decimal(1).scaleb(-digits)
     for at in unsure:
-        found[at] = float(Decimal(repr(float(numbers[at]))).quantize(unit, context=_HALF_UP))
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(np.abs(numbers) < _WHOLE, found, numbers)) + 0.0  # a zero has no sign
+        written = Decimal(repr(float(numbers[at])))
+        if written.as_tuple().exponent < -digits:  # type: ignore[operator]
+            found[at] = float(written.quantize(unit, mode, _DIGITS_KEPT))
+    return found + 0.0  # a zero has no sign
 
 
-def _is_rounded(call: Call) -> bool:
+def _is_scaled(call: Call) -> bool:
     digits = constant_integer(call, 1, 0)
-    kind = call.arguments[0].type.kind
-    if digits is None or not 0 <= digits <= _DIGITS:
-        return False
-    return (
-        call.type.kind is kind
-        and kind in (Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE)
-        and (kind is not Kind.DECIMAL or call.type.scale == digits)
-    )
+    return call.arguments[0].type.kind is Kind.DOUBLE and digits is not None and 0 <= digits <= _DIGITS
 
 
 def _remainder_kernel() -> Kernel:
@@ -250,27 +271,6 @@ def _sqrt(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
         return pa.array(np.sqrt(_values(arguments[0])), mask=np.asarray(arguments[0].is_null()))
 
 
-_POWERS: dict[object, Callable[[_Doubles], _Doubles]] = {
-    -1.0: lambda base: 1 / base,
-    0.0: np.ones_like,
-    0.5: lambda base: np.where(np.isneginf(base), np.inf, np.sqrt(base + 0.0)),
-    1.0: lambda base: base,
-    2.0: np.square,
-}
-"""By the exponent the powers that Java computes without rounding more than once; others end in digits of its own."""
-
-
-def _power(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-    with np.errstate(all="ignore"):
-        found = _POWERS[_exponent(call)](_values(arguments[0]))
-    return pa.array(found, mask=np.asarray(arguments[0].is_null()))
-
-
-def _exponent(call: Call) -> object:
-    exponent = call.arguments[1]
-    return exponent.value if isinstance(exponent, Constant) else None
-
-
 def within_bits(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     """Integers, NULL beyond the bits of the type."""
     most = 2 ** (call.type.bits - 1)
@@ -293,11 +293,10 @@ NUMBER_KERNELS = {
     "floor_of_double": _floor_of_double(np.floor),
     "ceil_of_double": _floor_of_double(np.ceil),
     "rint": Kernel(lambda call, arguments: pc.round(arguments[0], round_mode="half_to_even"), _is_double),
-    "round": Kernel(_round, _is_rounded),
-    "round_scaled": Kernel(
-        _round_scaled, lambda call: _is_rounded(call) and call.arguments[0].type.kind is Kind.DOUBLE
-    ),
-    "power": Kernel(_power, lambda call: _is_double(call) and _exponent(call) in _POWERS),
+    "round": _rounding("half_towards_infinity", ROUND_HALF_UP),
+    "bround": _rounding("half_to_even", ROUND_HALF_EVEN),
+    "truncate": _rounding("towards_zero", ""),
+    "round_scaled": Kernel(_round_scaled, _is_scaled),
     "sqrt": Kernel(_sqrt, _is_double),
     "isnan": Kernel(lambda call, arguments: pc.is_nan(arguments[0].fill_null(0.0)), _is_double),
 }

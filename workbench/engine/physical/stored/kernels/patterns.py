@@ -124,6 +124,10 @@ def _extracted(pattern: re.Pattern[str], text: str, call: Call) -> str:
     return (found[constant_integer(call, 2) or 0] or "") if found else ""
 
 
+def _every(pattern: re.Pattern[str], text: str, call: Call) -> list[str]:
+    return [found[constant_integer(call, 2) or 0] or "" for found in pattern.finditer(text)]
+
+
 def _first(pattern: re.Pattern[str], text: str, call: Call) -> str | None:
     """NULL also where the match is empty."""
     found = pattern.search(text)
@@ -197,6 +201,11 @@ PATTERN_KERNELS = {
     "regexp_instr": _of_matches(_position, pa.int64()),
     "regexp_count": _of_matches(_count, pa.int64(), every=True),
     "regexp_replace": Kernel(_REPLACED.compute, lambda call: _REPLACED.accepts(call) and _is_replaced(call)),
+    "regexp_extract_all": Kernel(
+        _of_matches(_every, pa.list_(pa.string()), every=True).compute,
+        lambda call: constant_integer(call, 2) is not None and _REPLACED.accepts(call),
+        nested=True,
+    ),
     "concat_ws": Kernel(
         _concat_ws,
         lambda call: (

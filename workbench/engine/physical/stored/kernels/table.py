@@ -21,30 +21,30 @@ from workbench.arrow.types import has_months, to_arrow
 from workbench.engine.physical.stored.decimals import exact_decimals
 from workbench.engine.physical.stored.kernels.by_row import ROW_KERNELS
 from workbench.engine.physical.stored.kernels.casts import CAST
+from workbench.engine.physical.stored.kernels.changed_lists import CHANGED_LIST_KERNELS
 from workbench.engine.physical.stored.kernels.choices import CHOICE_KERNELS
 from workbench.engine.physical.stored.kernels.conditions import CONDITION_KERNELS
 from workbench.engine.physical.stored.kernels.kernel import Kernel
-from workbench.engine.physical.stored.kernels.nested import (
-    LAMBDA_KERNELS,
-    NESTED_KERNELS,
-    is_lambda_of_one,
-    rows_of_elements,
-    variable_name,
-)
+from workbench.engine.physical.stored.kernels.lambdas import lambda_of, lambda_values, variable_name
+from workbench.engine.physical.stored.kernels.maps import MAP_KERNELS
+from workbench.engine.physical.stored.kernels.mathematics import MATHEMATICS_KERNELS
+from workbench.engine.physical.stored.kernels.nested import NESTED_KERNELS
 from workbench.engine.physical.stored.kernels.numbers import NUMBER_KERNELS
 from workbench.engine.physical.stored.kernels.patterns import PATTERN_KERNELS
 from workbench.engine.physical.stored.kernels.quotients import EXACT_KERNELS, QUOTIENT_KERNELS
 from workbench.engine.physical.stored.kernels.texts import TEXT_KERNELS
 from workbench.engine.physical.stored.kernels.times import DAY_KERNELS, TIME_KERNELS
 from workbench.engine.physical.stored.kernels.variances import VARIANCE_KERNELS
+from workbench.engine.physical.stored.kernels.zones import ZONE_KERNELS
 from workbench.engine.storage.grouping import group_rows, numbers_of
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, calls, columns, walk
 from workbench.sql.algebra.types import Kind
 from workbench.sql.functions.calls import FUNCTIONS
 
 _TABLES: Sequence[Mapping[str, Kernel]] = (
-    CONDITION_KERNELS, NUMBER_KERNELS, QUOTIENT_KERNELS, EXACT_KERNELS, VARIANCE_KERNELS, TEXT_KERNELS, TIME_KERNELS,
-    PATTERN_KERNELS, DAY_KERNELS, CHOICE_KERNELS, NESTED_KERNELS, {"cast": CAST}, ROW_KERNELS,
+    CONDITION_KERNELS, NUMBER_KERNELS, MATHEMATICS_KERNELS, QUOTIENT_KERNELS, EXACT_KERNELS, VARIANCE_KERNELS,
+    TEXT_KERNELS, TIME_KERNELS, PATTERN_KERNELS, DAY_KERNELS, CHOICE_KERNELS, NESTED_KERNELS, CHANGED_LIST_KERNELS,
+    MAP_KERNELS, ZONE_KERNELS, {"cast": CAST}, ROW_KERNELS,
 )  # fmt: skip
 KERNELS: dict[str, tuple[Kernel, ...]] = {}
 """By the name of the function in expressions; several where it is of several kinds of values."""
@@ -136,12 +136,9 @@ def _with_parts(call: Call, rows: pa.RecordBatch, known: Known) -> pa.Array | No
     """``_value`` of a call whose kernel takes and gives such values, or of a lambda's variable; ``None`` of others."""
     if call.function == "variable":
         return rows.column(variable_name(call))
-    if is_lambda_of_one(call):
-        array, of_elements = call.arguments
-        assert isinstance(of_elements, Call)
-        lists = _value(array, rows, known)
-        values = _value(of_elements.arguments[-1], rows_of_elements(lists, of_elements, rows), {})
-        return LAMBDA_KERNELS[call.function](call, [lists, values])
+    if lambda_of(call) is not None:
+        arguments = [_value(argument, rows, known) for argument in call.arguments[:-1]]
+        return lambda_values(call, arguments, rows, lambda body, elements: _value(body, elements, {}))
     kernel = kernel_of(call)
     if kernel is None or not kernel.nested:
         return None
@@ -182,10 +179,8 @@ def has_kernels(expression: Expression, levels: int = HIGHEST) -> bool:
             return type_.kind in _CONSTANTS or value is None
     if exact_decimals(expression) is not None:
         return True
-    if is_lambda_of_one(expression):
-        array, of_elements = expression.arguments
-        assert isinstance(of_elements, Call)
-        parts: Sequence[Expression] = (array, of_elements.arguments[-1])
+    if (of_elements := lambda_of(expression)) is not None:
+        parts: Sequence[Expression] = (*expression.arguments[:-1], of_elements.arguments[-1])
     elif kernel_of(expression) is not None:
         parts = expression.arguments
     else:

@@ -33,6 +33,11 @@ def _lower(text: str) -> str:
     return text.translate(_LOWER).lower()
 
 
+def _in_capitals(text: str) -> str:
+    """The first letter of each word, between spaces, as a capital, all others small."""
+    return " ".join(word and word[0].title() + _lower(word)[len(_lower(word[0])) :] for word in text.split(" "))
+
+
 def _of_different(change: Callable[[str], str]) -> Callable[[pa.Array], pa.Array]:
     def changed(texts: pa.Array) -> pa.Array:
         encoded = texts.dictionary_encode()
@@ -102,6 +107,7 @@ def _is_part(call: Call) -> bool:
 
 
 TEXT_KERNELS = {
+    "initcap": Kernel(lambda call, arguments: _of_different(_in_capitals)(arguments[0]), _TEXTS),
     "substr": Kernel(_substring, _is_part),
     "upper": _in_case("ascii_upper", _upper),
     "lower": _in_case("ascii_lower", _lower),

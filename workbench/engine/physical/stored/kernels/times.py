@@ -12,7 +12,13 @@ import pyarrow as pa
 from workbench.arrow.types import filled
 from workbench.engine.physical.stored.decimals import from_64_bits
 from workbench.engine.physical.stored.expressions import days_apart
-from workbench.engine.physical.stored.kernels.kernel import Kernel, constant_integer, constant_text, of_kinds
+from workbench.engine.physical.stored.kernels.kernel import (
+    Kernel,
+    constant_integer,
+    constant_text,
+    constant_truth,
+    of_kinds,
+)
 from workbench.engine.physical.stored.kernels.numbers import differences, products, sums
 from workbench.sql.algebra.counted import MADE_OF_NUMBERS, NUMBERS_OF_COUNTED
 from workbench.sql.algebra.expressions import Call
@@ -29,6 +35,7 @@ _LONGEST = 10**12
 _MOST_MONTHS = 120_000
 """Ten thousand years."""
 _INT = 2**31
+_SECONDS_OF_DAY = 86_400
 _MONDAY = 4
 """1970 began four days before the first Monday."""
 
@@ -295,6 +302,44 @@ def _day_addition(sign: int) -> Kernel:
     return Kernel(compute, lambda call: [a.type.kind for a in call.arguments] == [Kind.DATE, Kind.INTEGER])
 
 
+_NAMES_OF_DAYS = {
+    name: day
+    for day, whole in enumerate(("MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY"))
+    for name in (whole, whole[:3], whole[:2])
+}
+
+
+def _next_day(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """The first day of the week that is asked for, after a date."""
+    days = _days(arguments[0])
+    return _dates(days + 1 + (_NAMES_OF_DAYS[_unit(call, 1)] - (days - _MONDAY) % 7 - 1) % 7, arguments[0])
+
+
+def _months_between(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """Whole months where both are the same day of a month or its last, and else 31sts of one."""
+    (months, place, last, seconds), other = (_parts_of_month(times) for times in arguments[:2])
+    apart = (months - other[0]).astype(np.float64)
+    rest = (place - other[1]) * _SECONDS_OF_DAY + seconds - other[3]
+    found = apart + rest / (31.0 * _SECONDS_OF_DAY)
+    if constant_truth(call, 2):
+        found = np.floor(found * 1e8 + 0.5) / 1e8
+    missing = np.asarray(arguments[0].is_null()) | np.asarray(arguments[1].is_null())
+    return pa.array(np.where((place == other[1]) | (last & other[2]), apart, found), mask=missing)
+
+
+def _parts_of_month(times: pa.Array) -> tuple[_Numbers, _Numbers, npt.NDArray[np.bool_], _Numbers]:
+    """The months since 1970, the place of the day in its one, whether that is the last, and the seconds of the day."""
+    days = _days(times)
+    return (
+        _in("M", days).astype(np.int64), _since("M", days), _in("M", days + 1) != _in("M", days),
+        _micros(times) % _DAY // 1_000_000,
+    )  # fmt: skip
+
+
+def _are_moments(call: Call) -> bool:
+    return of_kinds(Kind.TIMESTAMP)(Call("", call.arguments[:2], call.type)) and constant_truth(call, 2) is not None
+
+
 DAY_KERNELS = {"+": _day_addition(1), "-": _day_addition(-1)}
 """By the name of the function."""
 
@@ -314,6 +359,8 @@ TIME_KERNELS = {
     "second": _time_part(_UNITS["SECOND"], 60),
     "add_seconds": Kernel(_add_seconds, _is_moment),
     **dict.fromkeys(("add_months", "add_months_to_timestamp"), Kernel(_add_months, _is_month_addition)),
+    "months_between": Kernel(_months_between, _are_moments),
+    "next_day": Kernel(_next_day, lambda call: _unit(call, 1) in _NAMES_OF_DAYS),
     "last_day": Kernel(_last_day, of_kinds(Kind.DATE)),
     "trunc_date": Kernel(_trunc_date, _in_units()),
     "trunc_timestamp": Kernel(_trunc_timestamp, _in_units(*_DAYS, *_UNITS)),
