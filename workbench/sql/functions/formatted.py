@@ -15,7 +15,8 @@ from workbench.sql.functions.declaration import Arguments, function
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
 from workbench.sql.syntax.dialects import SPARK_FAMILY
 
-_PART = re.compile(r"%(?:([0-9]+)\$)?([-+ 0,(]*)([0-9]*)(?:\.([0-9]+))?([a-zA-Z%])")
+PART_OF_FORMAT = re.compile(r"%(?:([0-9]+)\$)?([-+ 0,(]*)([0-9]*)(?:\.([0-9]+))?([a-zA-Z%])")
+"""A part of a format: the number of its value, flags, width, precision and letter."""
 _NUMBERS = frozenset({Kind.DOUBLE})
 _TEXTS = frozenset({Kind.STRING, Kind.INTEGER, Kind.DOUBLE, Kind.DECIMAL, Kind.BOOLEAN})
 _CONVERSIONS = {
@@ -41,7 +42,7 @@ def format_string(b: ExpressionBinder, node: exp.Expr, pattern: Expression, valu
         b.source.refuse("a format that is not constant", node, "write the format into the query")
     hint = "%d of a whole number, %s of a text, %.2f of a DOUBLE; a date is CAST AS STRING"
     rest, place = pattern.value, 0
-    for match in _PART.finditer(pattern.value):
+    for match in PART_OF_FORMAT.finditer(pattern.value):
         rest = rest.replace(match[0], "", 1)
         number, flags, width, precision, kind = match.groups()
         if kind in "%n":

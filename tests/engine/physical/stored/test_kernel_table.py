@@ -322,6 +322,19 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
     ],
     "mask": [(COLUMNS[STRING][0], *(Constant(by, STRING) for by in signs)) for signs in ((), "U", ("U", None), "Uldo")],
     "elt": [(COUNT, *COLUMNS[STRING]), (call("pmod", WHOLE, Constant(4, INTEGER)), *COLUMNS[STRING])],
+    "format_string": [
+        (Constant(form, STRING), COLUMNS[STRING][0], WHOLE, COLUMNS[BOOLEAN][0])
+        for form in (
+            "%s: %d%%",
+            "%-9s|%9.1s|%3$s%n",
+            "%2$,d %2$09d %2$+d %2$(,d %2$ d|%1$4s",
+            "%2$s%2$22d|%2$-22d",
+            "x",
+        )
+    ],
+    "format_number": [
+        (COLUMNS[type_][0], Constant(digits, INTEGER)) for type_ in (INTEGER, MONEY, WIDE) for digits in (0, 1, 2, 7)
+    ],
     "chr": [(COLUMNS[INTEGER][0],), (call("pmod", WHOLE, Constant(300, INTEGER)),)],
     "concat_bytes": [(DATA, call("encode", COLUMNS[STRING][0])), (DATA, DATA)],
     "base32_of_bytes": [(DATA,)],
@@ -433,6 +446,8 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
 
 
 OF_CHOSEN = {
+    "mask",
+    "format_string",
     *("to_json_in_postgres", "json_of_group", "json_built_object", "json_built_array", "number_in_format"),
     *("number_in_model", "number_of_format", "number_of_model", "number_of_format_digits", "number_of_model_digits"),
     *("ones_of_bits", "run_lengths", "list_entropy", "glob", "re2_found", "re2_split", "re2_part", "re2_parts"),

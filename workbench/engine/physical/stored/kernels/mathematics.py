@@ -98,7 +98,7 @@ def _is_bucket(call: Call) -> bool:
 
 MATHEMATICS_KERNELS = {
     **{name: _of(getattr(strict_math, name))
-       for name in ("exp", "expm1", "sinh", "cosh", "tanh", "cbrt", "atan", "asin", "acos", "power")},
+       for name in ("exp", "expm1", "sinh", "cosh", "tanh", "cbrt", "atan", "asin", "acos", "hypot", "power")},
     "atan2": _of(_angle),
     "ln": _of(strict_math.log, 0.0),
     "log10": _of(strict_math.log10, 0.0),

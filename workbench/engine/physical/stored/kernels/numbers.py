@@ -216,15 +216,16 @@ def _rounded(numbers: _Doubles, digits: int, mode: str) -> _Doubles:
         whole = np.floor(np.where(inside, scaled, 0.0))
         fraction = scaled - whole
         near = np.abs(fraction - 0.5) <= scaled * 2.0**-50 + 1e-300
-        unsure = np.flatnonzero(np.where(inside, near, np.isfinite(numbers) & ((digits < 0) | ~(scaled < _WHOLE))))
+        beyond = (np.abs(numbers) < _WHOLE) | ((digits < 0) & np.isfinite(numbers))
+        unsure = np.flatnonzero(np.where(inside, near, beyond))
         above = whole + (fraction > 0.5)
         found = np.copysign(above / power if digits >= 0 else above * power, numbers)
         found = np.where(inside, found, numbers)
     unit = Decimal(1).scaleb(-digits)
     for at in unsure:
         written = Decimal(repr(float(numbers[at])))
-        if written.as_tuple().exponent < -digits:  # type: ignore[operator]
-            found[at] = float(written.quantize(unit, mode, _DIGITS_KEPT))
+        has_more = written.as_tuple().exponent < -digits  # type: ignore[operator]
+        found[at] = float(written.quantize(unit, mode, _DIGITS_KEPT)) if has_more else numbers[at]
     return found + 0.0  # a zero has no sign
 
 

@@ -16,7 +16,7 @@ def _masked(text: str, *signs: str | None) -> str:
     for sign in text:
         by = upper if sign.isupper() else lower if sign.islower() else (
             digit if unicodedata.category(sign) == "Nd" else other)  # fmt: skip
-        found.append(sign if by is None else by * (1 + (sign > "\uffff")))
+        found.append(sign if by is None else by)
     return "".join(found)
 
 

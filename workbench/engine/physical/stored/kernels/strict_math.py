@@ -420,6 +420,30 @@ def acos(x: Float64s) -> Float64s:
 
 
 @_quiet
+def hypot(x: Float64s, y: Float64s) -> Float64s:
+    """Roots of the sum of two squares.
+
+    Example:
+        >>> hypot(np.array([3.0, np.inf]), np.array([-4.0, np.nan])).tolist()
+        [5.0, inf]
+    """
+    a, b = np.maximum(np.abs(x), np.abs(y)), np.minimum(np.abs(x), np.abs(y))
+    large, small = _size(a) > 0x5F300000, (_size(b) < 0x20B00000) & (b != 0)
+    subnormal = small & (_size(b) < 0x00100000)
+    up = np.where(subnormal, 2.0**1022, np.where(small, 2.0**600, 1.0)) * np.where(large, 2.0**-600, 1.0)
+    c, d = a * up, b * up
+    w = c - d
+    t1 = _of_high(_high(c))
+    near = np.sqrt(t1 * t1 - (d * (-d) - (c - t1) * (c + t1)))
+    twice = c + c
+    y1, t2 = _of_high(_high(d)), _of_high(_high(c) + 0x00100000)
+    far = np.sqrt(t2 * y1 - (w * (-w) - (t2 * (d - y1) + (twice - t2) * d)))
+    found = np.where(w > d, near, far) / up
+    found = np.where((b == 0) | (_size(a) - _size(b) > 0x3C00000), a + b, found)
+    return np.where(np.isinf(x) | np.isinf(y), np.inf, np.where(np.isnan(x) | np.isnan(y), x + y, found))
+
+
+@_quiet
 def power(x: Float64s, y: Float64s) -> Float64s:
     """x to the power of y; NaN of 1 and of -1 to what is infinite.
 

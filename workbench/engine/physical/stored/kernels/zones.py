@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Sequence
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 import numpy.typing as npt
@@ -89,6 +89,13 @@ def _kept_instant(clocks: _Micros, zone: str, instants: _Micros) -> _Micros:
     return np.where(_clock(kept, zone) == clocks, kept, _instant(clocks, zone))
 
 
+def _is_known(zone: str | None) -> bool:
+    try:
+        return zone is not None and bool(ZoneInfo(zone).key)
+    except (ZoneInfoNotFoundError, ValueError):
+        return False
+
+
 def _converted(function: Callable[..., _Micros], zone_at: Sequence[int] = (1,)) -> Kernel:
     """A function of times and constant zones.
 
@@ -111,7 +118,7 @@ def _converted(function: Callable[..., _Micros], zone_at: Sequence[int] = (1,)) 
     def accepts(call: Call) -> bool:
         zones = [constant_text(call, at) for at in zone_at]
         times = [argument for at, argument in enumerate(call.arguments) if at not in zone_at]
-        return {*zones} <= available_timezones() and all(time.type.kind is Kind.TIMESTAMP for time in times)
+        return all(map(_is_known, zones)) and all(time.type.kind is Kind.TIMESTAMP for time in times)
 
     return Kernel(compute, accepts)
 
