@@ -716,6 +716,30 @@ def over_nested_sum(array: Expression, start: Expression) -> Expression:
     return call("coalesce", call("aggregate", array, start, Call("lambda", (inner, of, value), INTEGER)), start)
 
 
+@pytest.mark.parametrize("type_", [INTEGER, DOUBLE, MONEY])
+def test_sums_of_long_arrays_are_those_of_short_ones(type_: DataType) -> None:
+    random = Random(3)
+    numbers = {
+        INTEGER: lambda: random.choice([random.randrange(-9, 9), 2**61, -(2**62)]),
+        DOUBLE: lambda: random.uniform(-1, 1) * 10 ** random.randrange(9),
+        MONEY: lambda: Decimal(random.randrange(-(10**15), 10**15)) / 100,
+    }[type_]
+    lists = [[numbers() for _ in range(length)] for length in (0, 1, 63, 65, 200, 1_000)] + [
+        [numbers(), None] * 40,
+        None,
+    ]
+    start = type_ if type_.kind is not Kind.DECIMAL else decimal(38, 2)
+    array = Column("xs", array_of(type_))
+    whole = aggregated(array, Column("n", start), lambda total, x: cast(call("+", total, x), start))
+    turned = aggregated(array, Column("n", start), lambda total, x: cast(call("+", x, total), start))
+    texts = to_texts(pa.array(lists, to_shown(array.type)), array.type)
+    starts = pa.array([numbers() for _ in lists], to_shown(start))
+    batch = pa.RecordBatch.from_arrays([texts, starts], ["xs", "n"])
+    found, expected = (computed_value(each) for each in (whole, turned))
+    assert found is not None and expected is not None
+    assert found.values(batch).to_pylist() == expected.values(batch).to_pylist()
+
+
 def zipped(left: Expression, right: Expression, body: Callable[[Call, Call], Expression]) -> Call:
     """ZIP_WITH of two arrays."""
     assert left.type.element is not None and right.type.element is not None

@@ -6,6 +6,8 @@ AGGREGATE evaluates its body for the first elements of all arrays, then for the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from decimal import Context, Decimal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,8 +17,13 @@ from workbench.arrow.nested import arrow_in_json, offsets, with_elements
 from workbench.arrow.types import filled
 from workbench.engine.physical.stored.kernels.lists import kept, owners_of
 from workbench.engine.storage.grouping import Positions
-from workbench.sql.algebra.expressions import VARIABLE, Call, Constant, Expression, columns
+from workbench.sql.algebra.expressions import VARIABLE, Call, Constant, Expression, columns, walk
+from workbench.sql.algebra.types import INTEGER, Kind
 
+_ADDED = frozenset({Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE})
+_LONG = 64
+"""Elements from which on a sum is computed for one array after the other."""
+_CONTEXT = Context(prec=80)
 EvaluateBody = Callable[[Expression, pa.RecordBatch], pa.Array]
 """Gives the value of a lambda's body over rows that have its variables as columns."""
 
@@ -62,11 +69,11 @@ def lambda_values(call: Call, arguments: Sequence[pa.Array], rows: pa.RecordBatc
     outer = rows.select([name for name in rows.schema.names if name in read or name.startswith(VARIABLE)])
     names = [*outer.schema.names, *map(variable_name, variables)]
 
-    def values(places: Positions, *elements: pa.Array) -> pa.Array:
-        """Those of the body for elements of the rows at some places."""
+    def values(places: Positions, *elements: pa.Array, part: Expression = body) -> pa.Array:
+        """Those of the body, or of a part of it, for elements of the rows at some places."""
         own = outer.take(pa.array(places)).columns
-        found = evaluate(body, pa.RecordBatch.from_arrays([*own, *elements], names))
-        return found.cast(arrow_in_json(body.type))
+        found = evaluate(part, pa.RecordBatch.from_arrays([*own, *elements], names))
+        return found.cast(arrow_in_json(part.type))
 
     return LAMBDA_KERNELS[call.function](call, arguments, values)
 
@@ -118,11 +125,45 @@ def _zip_with(call: Call, arguments: Sequence[pa.Array], values: Callable[..., p
     return pa.ListArray.from_arrays(pa.array(ends.astype(np.int32)), made, mask=pa.array(~known))
 
 
+def _added(call: Call) -> Expression | None:
+    """What the lambda of AGGREGATE adds to the total, where it does nothing else."""
+    of_elements = call.arguments[-1]
+    assert isinstance(of_elements, Call)
+    total, _, body = of_elements.arguments
+    if isinstance(body, Call) and body.function == "cast" and body.type == call.type:
+        (body,) = body.arguments
+    match body:
+        case Call("+", (first, added)) if first == total and body.type == call.type and call.type.kind in _ADDED:
+            return added if total not in walk(added) and added.type.kind in _ADDED else None
+    return None
+
+
+def _sums(call: Call, lists: pa.ListArray, start: pa.Array, added: pa.Array) -> pa.Array:
+    """Totals of long arrays: one number after the other, NULL as soon as one is, or where there is no room."""
+    exact = call.type.kind is not Kind.DOUBLE
+    most = 2**63 if call.type.kind is Kind.INTEGER else 10 ** (call.type.precision - call.type.scale)
+    ends, every, totals = offsets(lists), added.to_pylist(), list[Any]()
+    for row, total in enumerate(start.to_pylist()):
+        for number in every[ends[row] : ends[row + 1]]:
+            total = None if total is None or number is None else _CONTEXT.add(total, number) if (
+                isinstance(total, Decimal)) else total + number  # fmt: skip
+            if total is None or (exact and not -most - (call.type == INTEGER) < total < most):
+                total = None
+                break
+        totals.append(total)
+    known = pa.array(totals, arrow_in_json(call.type))
+    return pc.if_else(lists.is_valid(), known, None)
+
+
 def _aggregate(call: Call, arguments: Sequence[pa.Array], values: Callable[..., pa.Array]) -> pa.Array:
     """The start, changed by one element after the other; the rows with the longest arrays come first meanwhile."""
     lists, start = arguments
     arrow, begins = arrow_in_json(call.type), offsets(lists).astype(np.int64)
     lengths = np.diff(begins)
+    if lengths.max(initial=0) > _LONG and (added := _added(call)) is not None:
+        elements = pc.list_flatten(lists)
+        numbers = values(owners_of(lists), pa.nulls(len(elements), arrow), elements, part=added)
+        return _sums(call, lists, start.cast(arrow), numbers)
     order = np.argsort(-lengths, kind="stable")
     elements, totals = pc.list_flatten(lists), start.cast(arrow).take(pa.array(order))
     done = list[pa.Array]()
