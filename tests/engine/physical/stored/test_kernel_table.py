@@ -809,3 +809,41 @@ def test_doubles_are_rounded_as_spark_rounds_them(spark: SparkSession, seed: int
     asked = [Call("round", (Column("x", DOUBLE), Constant(n, INTEGER)), DOUBLE) for n in (0, 1, 2, 3, 8, 15)]
     wrong = compared(spark, batch, asked)
     assert not wrong, "\n".join([f"{len(wrong)} differ", *wrong[:40]])
+
+
+def test_functions_of_doubles_have_the_bits_of_spark(spark: SparkSession) -> None:
+    random = Random(5)
+    drawn = [
+        [random.uniform(-1, 1) for _ in range(2_000)],
+        [random.uniform(-30, 30) for _ in range(2_000)],
+        [random.gauss(0, 300) for _ in range(2_000)],
+        [struct.unpack("d", random.randbytes(8))[0] for _ in range(2_000)],
+        [1 + random.gauss(0, 1e-4) for _ in range(2_000)],
+        [random.randrange(-200, 200) / 4 for _ in range(2_000)],
+    ]
+    batch = pa.RecordBatch.from_pydict({"x": sum(drawn, []), "y": sum(reversed(drawn), [])})
+    x, y = (Column(name, DOUBLE) for name in "xy")
+    names = [
+        "exp",
+        "expm1",
+        "ln",
+        "log10",
+        "log1p",
+        "sinh",
+        "cosh",
+        "tanh",
+        "asinh",
+        "acosh",
+        "atanh",
+        "cbrt",
+        "atan",
+        "asin",
+        "acos",
+        "degrees",
+        "radians",
+        "sign",
+    ]
+    asked = [Call(name, (x,), DOUBLE) for name in names]
+    asked += [Call(name, (x, y), DOUBLE) for name in ("power", "power_ieee", "atan2", "hypot", "%_ieee", "nanvl")]
+    wrong = compared(spark, batch, asked)
+    assert not wrong, "\n".join([f"{len(wrong)} differ", *wrong[:40]])

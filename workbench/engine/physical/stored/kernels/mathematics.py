@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.types import Mask, filled
-from workbench.engine.physical.stored.kernels import strict_math
+from workbench.engine.physical.stored.kernels import strict_arcs, strict_math
 from workbench.engine.physical.stored.kernels.kernel import Kernel, of_kinds
 from workbench.engine.physical.stored.kernels.strict_math import Float64s
 from workbench.sql.algebra.expressions import Call
@@ -65,7 +65,7 @@ def _asinh(x: Float64s) -> Float64s:
 
 def _angle(y: Float64s, x: Float64s) -> Float64s:
     """Of zeros without a sign."""
-    return strict_math.atan2(y + 0.0, x + 0.0)
+    return strict_arcs.atan2(y + 0.0, x + 0.0)
 
 
 def _atanh(x: Float64s) -> Float64s:
@@ -97,8 +97,9 @@ def _is_bucket(call: Call) -> bool:
 
 
 MATHEMATICS_KERNELS = {
-    **{name: _of(getattr(strict_math, name))
-       for name in ("exp", "expm1", "sinh", "cosh", "tanh", "cbrt", "atan", "asin", "acos", "hypot", "power")},
+    **{name: _of(getattr(strict_math, name)) for name in ("exp", "expm1", "power")},
+    **{name: _of(getattr(strict_arcs, name))
+       for name in ("sinh", "cosh", "tanh", "cbrt", "atan", "asin", "acos", "hypot")},
     "atan2": _of(_angle),
     "ln": _of(strict_math.log, 0.0),
     "log10": _of(strict_math.log10, 0.0),
