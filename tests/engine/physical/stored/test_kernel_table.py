@@ -821,7 +821,7 @@ def test_functions_of_doubles_have_the_bits_of_spark(spark: SparkSession) -> Non
         [1 + random.gauss(0, 1e-4) for _ in range(2_000)],
         [random.randrange(-200, 200) / 4 for _ in range(2_000)],
     ]
-    batch = pa.RecordBatch.from_pydict({"x": sum(drawn, []), "y": sum(reversed(drawn), [])})
+    batch = pa.RecordBatch.from_pydict({"x": [*itertools.chain(*drawn)], "y": [*itertools.chain(*reversed(drawn))]})
     x, y = (Column(name, DOUBLE) for name in "xy")
     names = [
         "exp",
