@@ -307,7 +307,7 @@ def test_a_name_that_is_not_there_is_told_by_all_that_is_read_by_names() -> None
             lambda: session.sources["Trades"]: "there is no live source Trades\nhint: there are none yet",
             lambda: session.tables: "a Session has no tables\nhint: did you mean streams?",
             lambda: session.streams["Trades"].quarantine: "a Stream has no quarantine\nhint: did you mean quarantined?",
-            lambda: session.save(""): "a session is saved to a folder\nhint: give its name, as in save('fraud')",
+            lambda: session.save(""): "path is empty\nhint: give a name, as in 'fraud'",
             lambda: session.streams.Trades: (
                 "there is no attribute Trades\nhint: a stream or table stands in brackets: ['Trades']"
             ),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import sys
 import types
 import typing
@@ -37,13 +38,34 @@ T = TypeVar("T")
 MADE_BY = "_made_by"
 """The attribute that says which process an object belongs to; one without it is plain data."""
 _LARGEST = 2**63 - 1
+_SIMPLE = (bool, int, float, str, type(None))
+"""Types of defaults that are shown."""
 _CONNECT = "pyspark.sql.connect."
 """Modules of Spark Connect, whose classes have the names of others."""
 _NAMES = {"name", "stream"}
 """Parameters that name something of a session."""
+_NOT_EMPTY = {"dialect", "path", "column", "query", "time", "weight", "transaction", "sort", "zone", "type"}
+"""Further parameters of which an empty text says nothing."""
+_AT_LEAST_0 = {"limit", "skip", "batches"}
+"""Numbers of things."""
+_PARAMETERS_OF_OTHERS = {
+    **dict.fromkeys(("types", "type", "dtype", "dtypes", "schema"), "columns"),
+    **dict.fromkeys(("delimiter", "separator", "delim"), "sep"), "charset": "encoding",
+    **dict.fromkeys(("timestamp", "event_time", "time_column", "ts"), "time"), "batch_size": "batch",
+    **dict.fromkeys(("primary_key", "id", "index", "keys"), "key"), "mode": "changes",
+    **dict.fromkeys(("overwrite", "if_exists"), "replace"), "table": "name", "title": "name", "alias": "name",
+    **dict.fromkeys(("data", "df", "file", "filename", "path", "url", "frame"), "source"),
+    **dict.fromkeys(("text", "statement", "select"), "sql"), "directory": "path", "folder": "path",
+    **dict.fromkeys(("condition", "filter", "row"), "where"), "rows": "limit", "n": "limit", "top": "limit",
+    **dict.fromkeys(("order_by", "by", "order"), "sort"), "desc": "descending", "ascending": "descending",
+    **dict.fromkeys(("after", "start", "from_batch"), "since"), "to": "target", "timezone": "zone",
+    "steps": "batches", "count": "batches", "times": "batches",
+}  # fmt: skip
+"""What other libraries call a parameter."""
 _NEEDED = {
     "columns": "give a dictionary of names and SQL types: {'fee': 'double', 'day': 'date'}",
     "spark": "it is a session of Spark; a folder is given by its name, Session(path='fraud')",
+    "path": "give a name, as in 'fraud'",
     "dialect": "it is a name, as 'duckdb'; the text has its values in itself: f\"SELECT … WHERE amount > {least}\"",
 }
 """Of parameters by which something else is often given, what they are."""
@@ -161,11 +183,23 @@ def _wrapped_member(member: Any) -> Any:
         case staticmethod():
             return staticmethod(_wrapped(member.__func__))
         case property():
-            getter, setter = (None if f is None else _wrapped(f) for f in (member.fget, member.fset))
-            return property(getter, setter, doc=member.__doc__)
+            getter = None if member.fget is None else _wrapped(member.fget)
+            return property(getter, _wrapped(member.fset or _not_set(member)), doc=member.__doc__)
         case types.FunctionType():
             return _wrapped(member)
     return member
+
+
+def _not_set(member: property) -> Callable[[object, object], NoReturn]:
+    """The setter of a property that has none, which says so."""
+    name = getattr(member.fget, "__name__", "this")
+
+    def refuse(self: object, value: object) -> NoReturn:
+        kind = type(self).__name__
+        hint = f"{name} is what it is; help({kind.lower()}) lists the methods, which change things"
+        raise UnknownAttributeError(f"{name} of a {kind} cannot be set", hint=hint)
+
+    return refuse
 
 
 def _wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -191,19 +225,52 @@ def _wrong_arguments(
     function: Callable[..., Any], signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> ArgumentsError:
     """The error for arguments that a function does not take, in Python's words, with those that it takes."""
-    taken = (p.replace(annotation=p.empty) for p in signature.parameters.values() if p.name not in ("self", "cls"))
-    known = [name for name in signature.parameters if name not in ("self", "cls")]
+    taken = [p.replace(annotation=p.empty) for p in signature.parameters.values() if p.name not in ("self", "cls")]
+    known = [p.name for p in taken]
     unknown = next((name for name in kwargs if name not in known), "")
-    begun = (f"did you mean {name}?" for name in known if unknown and name.startswith(unknown))
-    meant = next(begun, None) or (nearest(unknown, known) if unknown else None)
-    hint = f"{meant or ''} it is {function.__name__}({', '.join(map(str, taken))})".lstrip()
+    meant = _meant_parameter(function.__name__, unknown, known, args, kwargs) if unknown else None
+    called = function.__qualname__.split(".")[0] if function.__name__ == "__init__" else function.__name__
+    taken = [p if p.default is p.empty or isinstance(p.default, _SIMPLE) else p.replace(default=...) for p in taken]
+    hint = f"{meant or ''} it is {called}{inspect.Signature(taken)}".replace("Ellipsis", "…").lstrip()
     try:
         function(*args, **kwargs)
     except ArgumentsError as error:  # the function is a method that another one was made of
         return error
     except TypeError as error:
-        return ArgumentsError(str(error).removeprefix(function.__qualname__.removesuffix(function.__name__)), hint=hint)
+        message = str(error).removeprefix(function.__qualname__.removesuffix(function.__name__))
+        message = message.replace("__init__", called)
+        return ArgumentsError(_without_self(message) if len(known) < len(signature.parameters) else message, hint=hint)
     raise AssertionError(f"{function.__name__} takes what its signature does not")
+
+
+def _without_self(message: str) -> str:
+    """Python's words for too many arguments, which count the object of a method, as they count to a caller.
+
+    Example:
+        >>> _without_self("drop() takes 2 positional arguments but 3 were given")
+        'drop() takes 1 argument by place, and 2 were given'
+    """
+    found = re.fullmatch(
+        r"(\w+\(\)) takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) (?:was|were) given", message
+    )
+    if found is None:
+        return message
+    most, given = int(found[2]) - 1, int(found[3]) - 1
+    takes = f"{most or 'no'} argument{'s' * (most != 1)}"
+    return f"{found[1]} takes {takes} by place, and {given} {'was' if given == 1 else 'were'} given"
+
+
+def _meant_parameter(
+    called: str, unknown: str, known: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> str | None:
+    """A hint for an argument of an unknown name: the parameter that is meant, or a value of a column."""
+    begun = (f"did you mean {name}?" for name in known if name.startswith(unknown))
+    elsewhere = _PARAMETERS_OF_OTHERS.get(unknown.lower())
+    columns = {column.lower() for column, _ in getattr(args[0], "columns", ())} if args else set()
+    if unknown.lower() in columns and (where := next((name for name in ("where", "expected") if name in known), None)):
+        values = {name: value for name, value in kwargs.items() if name not in known}
+        return f"values by column are a dictionary: {called}({shown(values)}), or a condition in a text ({where});"
+    return next(begun, None) or (f"did you mean {elsewhere}?" if elsewhere in known else nearest(unknown, known))
 
 
 def _check_process(args: Sequence[Any]) -> None:
@@ -290,8 +357,12 @@ def check_argument(parameter: str, value: object, annotation: object = object) -
         for text in (*value, *(value.values() if isinstance(value, Mapping) else ())):
             if isinstance(text, str):
                 _check_text(parameter, text)
+    if isinstance(value, Integral) and parameter in _AT_LEAST_0 and int(value) < 0:
+        raise InputError(f"{parameter} is {shown(value)}", hint="give a number, 0 or more")
     if isinstance(value, str) and parameter in _NAMES:
         _check_name(parameter, value)
+    if isinstance(value, str) and parameter in _NOT_EMPTY and not value.strip():
+        raise InputError(f"{parameter} is empty", hint=_NEEDED.get(parameter, f"give {_in_words(annotation)}"))
     if isinstance(value, str | os.PathLike) and parameter == "path":
         _check_path(parameter, os.fspath(value))
 

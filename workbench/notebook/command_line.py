@@ -23,12 +23,15 @@ if TYPE_CHECKING:
 CELL_HINT = "a name of one word, and the SQL in the lines below: %%argus big_transfers; %argus help says more"
 
 
+_LAST_PORT = 65535
 _FEW_OPTIONS = 25
 """Options that are listed where one is not known."""
 _LINKING = ("to", "into", "in", "from", "on", "of", "as", "by", "with", "and", "when", "if", "the", "named")
 """Words that link the arguments of a command in a sentence, and have no place in its line."""
 _OF_OTHERS = ("cascade", "restrict", "force", "all", "query", "stream", "table", "if", "exists", "now", "please")
 """Words behind a name that are no second one, as ``DROP name CASCADE`` of SQL has them."""
+_KINDS = ("query", "stream", "table", "view", "file", "folder", "batch", "batches", "rows", "column")
+"""Words that say what the next one is, where its place says it."""
 _SYNONYMS = {
     "delimiter": "sep", "separator": "sep", "delim": "sep", "dtype": "type", "types": "type", "columns": "type",
     "format": "type", "timestamp": "time", "event-time": "time", "index": "key", "id": "key", "primary-key": "key",
@@ -38,7 +41,11 @@ _SYNONYMS = {
     "remove": "stop", "off": "stop", "end": "stop", "verbose": "all", "width": "grid", "rate": "speed",
 }  # fmt: skip
 """What options are called elsewhere."""
-_TAKEN = {"new_variable": ("the name of a variable", "answer"), "row_count": ("a number of rows", "20")}
+_TAKEN = {
+    "new_variable": ("the name of a variable", "answer"),
+    "natural_number": ("a whole number, 0 or more", "20"),
+    "port_number": ("a port, 0 to 65535", "8090"),
+}
 """What values are that a function reads, by its name, and one of them; others are whole numbers."""
 _OPENING = r"^(where\s+|(when|if)\s+(?=[\w`\"]))"
 """What begins a condition in a sentence."""
@@ -96,13 +103,24 @@ def new_variable(given: str) -> str:
     return given
 
 
-def row_count(given: str) -> int:
-    """A number of rows.
+def natural_number(given: str) -> int:
+    """A number of things, 0 or more.
 
     Raises:
         ValueError: it is none.
     """
     if not given.isdecimal():
+        raise ValueError(given)
+    return int(given)
+
+
+def port_number(given: str) -> int:
+    """The number of a port.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not given.isdecimal() or int(given) > _LAST_PORT:
         raise ValueError(given)
     return int(given)
 
@@ -153,10 +171,38 @@ class Command:
         # argparse would take the word after an unknown option for an argument, so unknown options are refused first;
         # except where the rest of the line goes to another parser.
         takes_rest = any(each.settings.get("nargs") == argparse.REMAINDER for each in self.arguments)
-        for word in words if not takes_rest else ():
-            if word.startswith("--") and word.partition("=")[0] not in self.options:
+        if not takes_rest:
+            self._check_options(words, parser)
+        parsed = parser.parse(words, lambda unknown: self._meant(words, unknown))
+        for each in self.arguments:
+            if each.completes == "query" and each.settings.get("nargs") in ("+", "*"):
+                self._check_names(getattr(parsed, each.flags[0])[1:])
+        return parsed
+
+    def _check_options(self, words: list[str], parser: Parser) -> None:
+        """Refuse options that are unknown, that have a value and take none, or none and take one, or stand twice."""
+        given = set[str]()
+        for word, following in zip(words, [*words[1:], None], strict=False):
+            flag, equals, value = word.partition("=")
+            if not word.startswith("--"):
+                continue
+            option = next((each for each in self.arguments if flag in each.flags), None)
+            if option is None:
                 parser.refuse(word, self._meant(words, word))
-        return parser.parse(words, lambda unknown: self._meant(words, unknown))
+            if not option.takes_value and equals:
+                parser.error(f"{flag} takes no value", f"leave {equals}{value} out")
+            if option.takes_value and "nargs" not in option.settings:
+                if "" in ((value,) if equals else (following,)):
+                    parser.error(f"nothing stands between the quotes behind {flag}", parser.value_of(flag))
+                if flag in given and "action" not in option.settings:
+                    parser.error(f"{flag} stands twice", "leave one of them out")
+            given.add(flag)
+
+    def _check_names(self, names: Sequence[str]) -> None:
+        for word in names:
+            if (option := f"--{word.lower()}") in self.options:
+                hint = f"it is an option, {option}; %argus help {self.name}"
+                raise MagicError(f"there is no query {word}", hint=hint)
 
     def _meant(self, words: list[str], unknown: str) -> str:
         """What may be meant by a line with an unknown word; empty where nothing is known."""
@@ -164,10 +210,20 @@ class Command:
         after, before = words[at + 1 : at + 2], words[at - 1] if at else ""
         if unknown == "--replace" and self.name.startswith("%"):
             return "a cell with the name of a query takes its place: leave --replace out"
+        option, equals, value = unknown.partition("=")
+        if f"--{option.lower()}" in self.options:
+            dashed = [*words[:at], f"--{option.lower()}{equals}{value}", *words[at + 1 :]]
+            return f"options begin with --: {self._line(dashed)}"
+        if before.startswith("--") and not any(each.takes_value for each in self.arguments if before in each.flags):
+            return f"{before} takes no value: leave {unknown} out"
         if unknown.startswith("-"):
             is_alone = bool(after) and after[0].isdecimal() and self._reads([*words[:at], *words[at + 1 :]])
             return f"{self._line([*words[:at], *words[at + 1 :]])}, without {unknown}" if is_alone else ""
-        unlinked = ([*words[:place], *words[place + 1 :]] for place, word in enumerate(words) if word in _LINKING)
+        unlinked = (
+            [*words[:place], *words[place + 1 :]]
+            for place, word in enumerate(words)
+            if word.lower() in (*_LINKING, *_KINDS)
+        )
         if (read := next(filter(self._reads, unlinked), None)) is not None:
             return self._line(read)
         placed = [each for each in self.arguments if not each.is_option]
@@ -279,8 +335,9 @@ class Parser(argparse.ArgumentParser):
             message = f"{wrong[1]} is {'one of ' * (',' in wrong[3])}{wrong[3]}, not {wrong[2]}"
             choices = wrong[3].replace("'", "").split(", ")
             hint = hint or nearest(wrong[2], choices) or self._as_value(f" {wrong[1].split('/')[-1]} {choices[-1]}")
-        if lacks := re.fullmatch(r"argument (\S+): expected one argument", message):
-            message, hint = f"nothing follows {lacks[1]}", hint or self._as_in(lacks[1].split("/")[-1])
+        if lacks := re.fullmatch(r"argument (\S+): expected (?:one|at least one) argument", message):
+            flag = lacks[1].split("/")[-1]
+            message, hint = f"nothing follows {lacks[1]}", hint or self._as_in(f"{flag} ") or self.value_of(flag)
         if missing := re.fullmatch(r"(the following arguments are required: )(.*)", message):
             needed = [a.metavar for a in self._actions if a.nargs not in ("*", "?") and not a.option_strings]
             message = missing[1] + ", ".join(name for name in missing[2].split(", ") if name in needed)
@@ -291,6 +348,12 @@ class Parser(argparse.ArgumentParser):
         """The first example with an option, or of another pattern."""
         example = next((line for line in self._examples if re.search(flag, line)), "")
         return f"as in {example}; {self._help}" if example and not self._name.startswith("%") else ""
+
+    def value_of(self, flag: str) -> str:
+        """What an option takes, as its help says it."""
+        action = self._option_string_actions[flag]
+        shown = action.metavar or (next(iter(action.choices), None) if action.choices else None)
+        return f"{flag} {shown}: {action.help}; {self._help}"
 
     def _as_value(self, option: str) -> str | None:
         """An option of the cell with a value that it can have; of a command help shows it."""
@@ -333,10 +396,15 @@ def _split(line: str) -> list[str]:
 def condition(words: Sequence[str]) -> str:
     """Words that together are a condition: as typed, without WHERE, WHEN or IF before it and quotes around all of it.
 
+    Raises:
+        MagicError: there is nothing in them.
+
     Example:
         >>> condition(_split("amount > 5")), condition(_split("'amount > 5'")), condition(_split("WHERE x = 'a  b'"))
         ('amount > 5', 'amount > 5', "x = 'a  b'")
     """
     typed = [word.typed if isinstance(word, Word) else word for word in words]
+    if not "".join(words).strip():
+        raise MagicError("the condition is empty", hint="as in amount > 5")
     around = len(typed) == 1 and typed[0][0] in "'\"" and typed[0].find(typed[0][0], 1) == len(typed[0]) - 1
     return re.sub(_OPENING, "", words[0] if around else " ".join(typed), flags=re.IGNORECASE)

@@ -1,11 +1,12 @@
-"""Things of a session by their names: its streams, queries, sinks and functions."""
+"""Things of a session by their names: its streams, queries, sinks and functions, and columns of an answer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NoReturn, TypeVar
+from typing import NoReturn, SupportsIndex, TypeVar, overload
 
 from workbench.errors import UnknownAttributeError, UnknownNameError, nearest
+from workbench.sql.algebra.types import DataType
 
 T = TypeVar("T")
 
@@ -52,6 +53,29 @@ class ByName(Mapping[str, T]):
 
     def __repr__(self) -> str:
         return repr(self._things)
+
+
+class NamedTypes(tuple[tuple[str, DataType], ...]):
+    """Columns with their types, in their order; a name in brackets gives its type.
+
+    Example:
+        >>> from workbench.sql.algebra.types import INTEGER
+        >>> columns = NamedTypes([("farm", INTEGER)])
+        >>> columns[0], columns["Farm"] == INTEGER
+        (('farm', DataType(kind=<TypeKind.INTEGER: 'integer'>, precision=None, scale=None)), True)
+    """
+
+    @overload
+    def __getitem__(self, key: SupportsIndex) -> tuple[str, DataType]: ...
+
+    @overload
+    def __getitem__(self, key: slice) -> tuple[tuple[str, DataType], ...]: ...
+
+    @overload
+    def __getitem__(self, key: str) -> DataType: ...
+
+    def __getitem__(self, key: SupportsIndex | slice | str) -> object:
+        return ByName("column", dict(self))[key] if isinstance(key, str) else super().__getitem__(key)
 
 
 def hint_of(name: object, what: str, known: Mapping[str, object]) -> str:

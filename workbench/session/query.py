@@ -32,12 +32,12 @@ from workbench.network.network import QueryPlan
 from workbench.session.adding_column import unseen
 from workbench.session.answer_reader import AnswerReader
 from workbench.session.answer_refinement import bound_condition, refinement_of
+from workbench.session.by_name import NamedTypes
 from workbench.session.changes import StateStore
 from workbench.session.missing_rows import MissingRows, missing_rows
 from workbench.session.provenance import EXPLAINED, Provenance, provenance
 from workbench.session.query_windows import instants_and_windows
 from workbench.session.state import OFF, QueryRecord, check_active
-from workbench.sql.algebra.types import DataType
 from workbench.sql.logical import LogicalQuery, StreamWindow, output_columns, streams_of
 from workbench.streams.since import Since, batch_before
 
@@ -144,9 +144,9 @@ class Query:
         return CLOSED if self._store.directory.closed else self._store.last.status(self._registered)
 
     @property
-    def columns(self) -> tuple[tuple[str, DataType], ...]:
-        """Names and types of the result's columns."""
-        return output_columns(self.logical)
+    def columns(self) -> NamedTypes:
+        """Names and types of the result's columns; by a name, its type."""
+        return NamedTypes(output_columns(self.logical))
 
     def result(self, at: object | None = None, *, batch: int | None = None) -> pd.DataFrame:
         """The answer over all data so far, in the order of its ORDER BY if it has one.
@@ -276,15 +276,15 @@ class Query:
             where: a condition over the answer's columns, in the query's dialect.
 
         Raises:
-            QueryError: the query was dropped or disabled, a number is negative, or there is no such column.
+            QueryError: the query was dropped or disabled, or there is no such column.
             SqlError: the condition has a mistake.
             EngineError: Spark could not read it.
 
         Example:
             >>> q.head(20, sort="amount", descending=True, where="amount < 1000000")  # doctest: +SKIP
         """
-        if min(limit, skip) < 0:
-            raise QueryError(f"cannot show {min(limit, skip)} rows", hint="give a number of rows, 0 or more")
+        if descending and sort is None:
+            raise QueryError("descending is of no column", hint="say which: head(sort='amount', descending=True)")
         refinement = self.refinement(where, sort, descending)
 
         def read(answers: Answers) -> pd.DataFrame:
@@ -348,7 +348,11 @@ class Query:
         self._check_open()
         self.check_active()
         reached = self._store.last.engine.clock.latest_by_batch(streams_of(self.logical))
-        return batch_before(since, list(reached), self.name)
+        batch, last = batch_before(since, list(reached), self.name), self._store.last.batch
+        if batch is not None and not 0 <= batch <= last:
+            message = f"there is no batch {batch} of {self.name}"
+            raise QueryError(message, hint=f"the batches so far are 0, the history, to {last}")
+        return batch
 
     def changes(self, since: Since | None = None) -> pd.DataFrame:
         """The changes: columns ``batch`` and ``weight``, then the query's; they accumulate to ``result()``.

@@ -189,5 +189,10 @@ def _as(at: object, kind: Kind, name: str) -> Value:
             return given
         case dt.date(), Kind.TIMESTAMP:
             return dt.datetime.combine(given, dt.time())
-    hint = f"as in {_LIKE[kind]}; %argus results {name} --batch 3 is its answer after a batch"
+    batch = given if isinstance(given, int) and not isinstance(given, bool) else 3
+    hint = (
+        f"result(batch={batch}) is its answer after that batch, head({batch}) are its first rows"
+        if batch is given
+        else f"as in {_LIKE[kind]}; %argus results {name} --batch 3 is its answer after a batch"
+    )
     raise QueryError(f"{shown(at)} is no instant of {name}, which are {kind.value}s", hint=hint)

@@ -13,7 +13,6 @@ from types import TracebackType
 from typing import Self
 
 from workbench.catalog.catalog import Catalog
-from workbench.errors import SessionError
 from workbench.errors.public_api import public_api
 from workbench.limits import LIMITS, Limits
 from workbench.options import Options
@@ -206,8 +205,6 @@ class Session(
         Raises:
             SessionError: there is a session in that folder, or it cannot be written to.
         """
-        if not str(path).strip():  # a Path of it would be the current folder
-            raise SessionError("a session is saved to a folder", hint="give its name, as in save('fraud')")
         with self.parts.store.exclusively(), self.parts.store.pinned() as state:
             sinks = self.parts.sinks.taken_along()
             return save_session(self.parts.directory, self.parts.planner.catalog, state, path, sinks)

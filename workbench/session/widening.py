@@ -17,9 +17,9 @@ import pyarrow as pa
 
 from workbench.arrow.types import to_field
 from workbench.engine.event_time import recover_clock
-from workbench.errors import StreamError, nearest
+from workbench.errors import StreamError
 from workbench.session.adding_column import widened_by
-from workbench.session.by_name import LISTED
+from workbench.session.by_name import LISTED, hint_of
 from workbench.session.constraints import check_column
 from workbench.session.readers_anew import with_readers_anew
 from workbench.session.state import State
@@ -117,7 +117,9 @@ def _known(stream: Stream, column: str) -> tuple[str, DataType]:
         raise StreamError(f"{stream.name}.{column} was added to the stream, and is not widened", hint=hint)
     if stored not in columns:
         names = [display_name(name) for name in columns]
-        raise StreamError(f"{stream.name} has no column {column}", hint=nearest(column, names))
+        raise StreamError(
+            f"{stream.name} has no column {column}", hint=hint_of(column, "its columns are", dict.fromkeys(names))
+        )
     return stored, columns[stored]
 
 

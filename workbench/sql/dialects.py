@@ -51,7 +51,7 @@ DUCKDB = _dialect(
     "extremes_skip_nulls count_if_is_sum median_cuts_decimals date_plus_interval_is_time clock_in_intervals "
     "interval_texts isnull_is_operator fields_have_names places_from_one texts_have_places joined_nulls_are_null "
     "finds_beside_nulls generates_series pivots pivots_on json_keys_as_they_are at_time_zone keeps_offset iso_weeks "
-    "trailing_commas exports_state times_begin_again casts_in_python offsets_of_rows",
+    "trailing_commas exports_state times_begin_again casts_in_python offsets_of_rows joins_have_conditions",
     alias_in_order=Preferred.COLUMN,
     column_of_function="",
     byte_collations=frozenset({"BINARY", "C", "POSIX"}),
@@ -72,7 +72,7 @@ DUCKDB = _dialect(
 )
 _POSTGRES = _dialect(
     "postgres",
-    "intervals_of_postgres having_makes_group offsets_of_rows exact names_calls column_of_alias "
+    "intervals_of_postgres joins_have_conditions having_makes_group offsets_of_rows exact names_calls column_of_alias "
     "rounds_integers_as_double power_of_one_is_one sign_of_nan_is_zero nullif_is_widened extract_is_numeric "
     "checks_number_texts offset_in_texts subtracts_instants takes_last_instant names_in_formats quotes_in_formats "
     "day_of_week floor_of_integer_is_double concat_skips_nulls escapes_any_sign aliases_some_columns "

@@ -148,7 +148,9 @@ def _named(stream: str, text: str, columns: Mapping[str, DataType], most: int = 
     names = [part.strip() for part in text.strip().strip("()").split(",")]
     for name in names:
         if stored_name(name) not in columns:
-            raise StreamError(f"{stream} has no column {name}", hint=nearest(name, map(display_name, columns)))
+            known = [display_name(column) for column in columns]
+            hint = nearest(name, known) or f"its columns are {', '.join(known)}"
+            raise StreamError(f"{stream} has no column {name}", hint=hint)
     if len(names) > most:
         raise StreamError(f"{stream}: {text} are several columns", hint="name each by itself")
     return tuple(map(stored_name, names))

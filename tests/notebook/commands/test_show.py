@@ -79,7 +79,7 @@ def test_options_may_come_first(run, shell):
 def test_no_rows_and_no_limit_below_zero(run):
     assert run('%argus catalog "SELECT id, kind FROM nodes"').text == "0 rows\nid  kind"
     assert run('%argus catalog "SELECT function FROM aggregate_rules" --limit 0').text.startswith("0 of 58 rows")
-    assert "--limit is a number of rows, not '-1'" in str(run('%argus catalog "SELECT 1" --limit -1').error)
+    assert "--limit is a whole number, 0 or more, not '-1'" in str(run('%argus catalog "SELECT 1" --limit -1').error)
 
 
 def test_without_sql_the_relations_are_listed(run):

@@ -277,7 +277,7 @@ def test_an_array_that_says_how_long_it_is_has_no_check() -> None:
          "a series of more than 10,000 values is not supported", "add_table"),
         ("spark", "SELECT 1 FROM T LATERAL VIEW EXPLODE(SLICE(SPLIT(s, ','), 1, 10001)) e AS v",
          "rows of more than 10,000 elements is not supported", "add_table"),
-        ("spark", "SELECT 1 FROM T LATERAL VIEW EXPLODE(ARRAY(a, b)) e AS v, w", "e has 1 columns, not 2", ""),
+        ("spark", "SELECT 1 FROM T LATERAL VIEW EXPLODE(ARRAY(a, b)) e AS v, w", "e has 1 column, not 2", ""),
         ("spark", "SELECT 1 FROM T LATERAL VIEW INLINE(ARRAY(a)) e AS v", "INLINE needs an array of struct", "EXPLODE"),
         ("spark", "SELECT 1 FROM T LATERAL VIEW STACK(a, b) e AS v", "LATERAL of that function", "FROM takes"),
         ("postgres", "SELECT * FROM T FULL JOIN UNNEST(ARRAY[a, b]) AS e(v) ON v > 1",

@@ -30,7 +30,7 @@ from workbench.sql.syntax.source_text import SourceText
         ("select a from T group a", "unexpected group", "group", "did you mean GROUP BY?"),
         ("select a from T where", "the text ends after where", "where", "go on after where, or leave it out"),
         ("select a from T where a > 1 and ;", "the text ends after and", "and", "go on after and, or leave it out"),
-        ("select a from T where a = = 1", "unexpected =", "=", "something is missing, or too much, between = and ="),
+        ("select a from T where a = = 1", "unexpected =", "=", "= stands twice: leave one out"),
         ("select a from T where (a > 1", "a parenthesis is not closed", "(", "write ) where it ends"),
         ("select sum(a from T", "a parenthesis is not closed", "(", "write ) where it ends"),
         ("select a from T where a > 1)", "unexpected )", ")", "it closes nothing: leave it out"),
@@ -57,7 +57,7 @@ from workbench.sql.syntax.source_text import SourceText
             "a pattern is a text, in which % stands for anything: LIKE '%a%'",
         ),
         ("select a from T order a", "unexpected order", "order", "did you mean ORDER BY?"),
-        ("select sum(a b) from T", "expected )", "b", "write ) before b"),
+        ("select sum(a b) from T", "expected )", "b", "a comma or a sign is missing between a and b"),
         ("select cast(a int) from T", "expected AS after CAST", "int", "write AS before int"),
         (
             "select a, from T",

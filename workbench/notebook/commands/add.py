@@ -7,7 +7,6 @@ import re
 import textwrap
 from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +39,7 @@ _IN_PYTHON = re.compile(
 
 SOURCE = argument(
     "source",
+    nargs="?",
     metavar="SOURCE",
     completes="path",
     help="a Parquet or CSV file, a DataFrame's name, or what is live: kafka://…, postgresql://…, socket://…, in/*.csv",
@@ -84,7 +84,7 @@ REPLACE = argument(
 @command(
     "stream",
     argument("name", metavar="NAME", help="what queries call it"),
-    replace(SOURCE, settings=SOURCE.settings | {"nargs": "?"}),
+    SOURCE,
     argument("--history", type=int, metavar="N", help="rows already there (default: none)"),
     argument(
         "--batch",
@@ -161,11 +161,7 @@ def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
     if arguments.widen:
         widen_columns(context, arguments)
         return
-    if arguments.source is None:
-        raise MagicError(
-            "the following arguments are required: SOURCE",
-            hint="as in %argus stream Trades trades.csv --history 1000; %argus help stream",
-        )
+    _check_source(arguments, "stream", "%argus stream Trades trades.csv --history 1000")
     with as_typed():
         stream = context.session.add_stream(
             arguments.name,
@@ -195,6 +191,23 @@ def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
     lines += (str(declared) for declared in stream.constraints if declared.constraint.declared)
     lines += [_readers(context.session, stream)] if arguments.replace else []
     show("\n".join(filter(None, lines)))
+
+
+def _check_source(arguments: argparse.Namespace, command: str, example: str) -> None:
+    """Refuse a line without a source, or with a file where the name stands.
+
+    Raises:
+        MagicError: there is none.
+    """
+    if arguments.source is not None:
+        return
+    word = arguments.name
+    if re.search(r"[./\\]", word):
+        name = re.sub(r"\W", "_", re.split(r"[/\\]", word.rstrip("/\\"))[-1].partition(".")[0]) or "rows"
+        message = f"%argus {command}: {word} is a source, and the name that queries call it comes first"
+        raise MagicError(message, hint=f"%argus {command} {name} {word}")
+    hint = f"as in {example}; %argus help {command}"
+    raise MagicError(f"%argus {command}: nothing says where the rows of {word} come from", hint=hint)
 
 
 @contextmanager
@@ -258,6 +271,7 @@ def _given_besides(arguments: argparse.Namespace, *names: str) -> list[str]:
 )
 def add_table(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Add a static table."""
+    _check_source(arguments, "table", "%argus table zips zips.csv")
     with as_typed():
         table = context.session.add_table(
             arguments.name,

@@ -10,7 +10,7 @@ from workbench.explain.kept_state import memory_text
 from workbench.explain.query_costs import QueryCost, query_costs, shown_totals
 from workbench.explain.text import counted, milliseconds
 from workbench.network.network import Network
-from workbench.notebook.command_line import argument, command
+from workbench.notebook.command_line import argument, command, natural_number
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import plain, show, table, together
 
@@ -23,8 +23,8 @@ _BAR = 20
 
 @command(
     "costs",
-    argument("--batches", type=int, default=10, metavar="N", help="over how many of the last (default: 10)"),
-    argument("--limit", type=int, default=10, metavar="N", help="queries to show (default: 10)"),
+    argument("--batches", type=natural_number, default=10, metavar="N", help="over how many of the last (default: 10)"),
+    argument("--limit", type=natural_number, default=10, metavar="N", help="queries to show (default: 10)"),
     examples=("%argus costs", "%argus costs --batches 1 --limit 50"),
 )
 def costs(context: NotebookContext, arguments: argparse.Namespace) -> None:

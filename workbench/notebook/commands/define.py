@@ -14,7 +14,7 @@ from IPython.display import display
 from workbench.errors import SqlWarning, WorkbenchError, nearest
 from workbench.explain.describe import NetworkView
 from workbench.explain.text import counted, listed
-from workbench.notebook.command_line import MagicError, argument, command, new_variable, row_count
+from workbench.notebook.command_line import MagicError, argument, command, natural_number, new_variable
 from workbench.notebook.commands.costs import what_if
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import as_of, counts, explained, plain, rows_table, show, together, with_as_of
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from workbench.session.query import Query
     from workbench.session.session import Session
 
-LIMIT = argument("--limit", type=row_count, default=10, metavar="N", help="rows to show (default: 10)")
+LIMIT = argument("--limit", type=natural_number, default=10, metavar="N", help="rows to show (default: 10)")
 OUTPUT = argument("-o", "--output", type=new_variable, metavar="VAR", help="variable that gets all rows")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.notebook.command_line import argument, command, condition, row_count
+from workbench.notebook.command_line import argument, command, condition, natural_number
 from workbench.notebook.commands.define import OUTPUT
 from workbench.notebook.commands.show import QUERY
 from workbench.notebook.context import NotebookContext
@@ -12,7 +12,9 @@ from workbench.notebook.display import Shown, frame_table, rows_table, show, tog
 
 _ROWS = 10
 """Rows of an answer that are shown of those that are explained."""
-_LIMIT = argument("--limit", type=row_count, default=20, metavar="N", help="rows of each stream to show (default: 20)")
+_LIMIT = argument(
+    "--limit", type=natural_number, default=20, metavar="N", help="rows of each stream to show (default: 20)"
+)
 
 
 @command(
@@ -31,7 +33,10 @@ def why(context: NotebookContext, arguments: argparse.Namespace) -> None:
     of other functions with OVER the whole partition.
     """
     where = condition(arguments.where) if arguments.where else None
-    found = context.session.query(arguments.query).why(where)
+    query = context.session.query(arguments.query)
+    if arguments.batch is not None:
+        query.batch_before(arguments.batch)  # there may be no such batch
+    found = query.why(where)
     if arguments.output is not None:
         context.variables[arguments.output] = found.streams
     if not found.total:

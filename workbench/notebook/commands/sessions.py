@@ -15,7 +15,7 @@ from workbench.explain.text import counted
 from workbench.files.store import is_address, whole_place
 from workbench.files.writing import replacing
 from workbench.limits import LIMITS
-from workbench.notebook.command_line import MagicError, argument, command
+from workbench.notebook.command_line import MagicError, argument, command, natural_number
 from workbench.notebook.commands.watch import is_watching, watch_again
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import show
@@ -41,7 +41,7 @@ _LIMITS = argument("--limits", action="store_true", help="show up to how much th
 _EMPTY = argument("--empty", action="store_true", help="remove the leftovers that opening the session has put aside")
 
 
-_ROWS = argument("--rows", type=int, default=100, metavar="N", help="rows of an answer (default: 100)")
+_ROWS = argument("--rows", type=natural_number, default=100, metavar="N", help="rows of an answer (default: 100)")
 _QUERIES = argument("queries", nargs="*", metavar="QUERY", completes="query", help="which to show (default: all)")
 
 

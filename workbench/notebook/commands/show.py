@@ -15,7 +15,7 @@ from workbench.explain.explanation import is_shared
 from workbench.explain.portable.dialects import PORTABLE
 from workbench.explain.text import counted, listed, short
 from workbench.notebook.chart import BARS, POINTS, ChartColumns, answer_chart, changes_chart
-from workbench.notebook.command_line import MagicError, argument, command, condition, row_count
+from workbench.notebook.command_line import MagicError, argument, command, condition, natural_number
 from workbench.notebook.commands.define import LIMIT, OUTPUT, show_result
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import (
@@ -73,7 +73,7 @@ ROWS = 10
     ),
     argument(
         "--limit",
-        type=row_count,
+        type=natural_number,
         metavar="N",
         help=f"rows to show (default: {ROWS}; with --chart {BARS} bars, or the newest {POINTS:,} points)",
     ),
@@ -114,8 +114,6 @@ def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
     drawn: ChartColumns | None = None
     if arguments.changes:
         batch = None if arguments.since is None else query.batch_before(arguments.since)
-        if batch is not None and batch > last:
-            raise MagicError(f"there is no batch {batch} yet", hint=f"the last batch that was run is {last}")
         rows = query.changes(since=batch)
         shown = latest_changes(rows, limit)
         title = f"latest changes of {query.name} since {_since(query, batch, arguments.since)}"
@@ -159,9 +157,6 @@ def show_joint_chart(context: NotebookContext, arguments: argparse.Namespace) ->
     Raises:
         MagicError: what is asked for is of one answer alone.
     """
-    for word in arguments.query[1:]:
-        if (option := word.lower()) in ("where", "limit", "sort", "desc", "since", "batch"):
-            raise MagicError(f"there is no query {word}", hint=f"it is an option, --{option}; %argus help results")
     refused = [f"--{name}" for name in ("changes", "since", "at", "diff", "sort", "desc") if getattr(arguments, name)]
     if arguments.chart is None or refused or arguments.output is not None:
         what = listed(refused) or ("-o" if arguments.output is not None else "a table")
@@ -368,7 +363,7 @@ def shared_today(network: NetworkView, explanation: ExplanationView) -> str:
 @command(
     "catalog",
     argument("sql", nargs="*", metavar="SQL", help="a SELECT, in double quotes"),
-    argument("--limit", type=row_count, default=20, metavar="N", help="rows to show (default: 20)"),
+    argument("--limit", type=natural_number, default=20, metavar="N", help="rows to show (default: 20)"),
     OUTPUT,
     examples=(
         "%argus catalog",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ ADDRESSES = ("://", "delta:", "mailto:", "sqlite:", "duckdb:")
 
 @command(
     "sink",
-    QUERY,
+    replace(QUERY, settings=QUERY.settings | {"nargs": "?", "help": "its name (default: all sinks are listed)"}),
     argument(
         "target",
         nargs="?",
@@ -37,11 +38,12 @@ ADDRESSES = ("://", "delta:", "mailto:", "sqlite:", "duckdb:")
         "%argus sink big_transfers out/big",
         "%argus sink big_transfers kafka://localhost:9092/big --name topic",
         "%argus sink big_transfers --stop",
+        "%argus sink",
     ),
 )
 def sink(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Send what each batch changes in an answer to a folder, a table, a topic, an address or a function; without a
-    target, say how far it is.
+    target, say how far it is, and alone list all sinks.
 
     It begins with the answer as it was at registration, and goes on when the session is opened again.
 
@@ -50,7 +52,14 @@ def sink(context: NotebookContext, arguments: argparse.Namespace) -> None:
         QueryError: there is no such query, or its changes are not kept.
         SessionError: there is no such kind of target, or a sink of that name.
     """
-    session, query = context.session, context.session.query(arguments.query)
+    session = context.session
+    if arguments.query is None:
+        if arguments.stop or arguments.name is not None:
+            raise MagicError("%argus sink: no query is named", hint="%argus sink QUERY --stop; %argus sink lists them")
+        nothing = "no query has a sink; %argus sink QUERY FOLDER adds one"
+        show(sinks_table(session.sinks) if session.sinks else nothing)
+        return
+    query = session.query(arguments.query)
     name = arguments.name or query.name
     if arguments.stop:
         _check_there(session, name)
@@ -97,6 +106,10 @@ def errors(context: NotebookContext, arguments: argparse.Namespace) -> None:
     if arguments.dismiss:
         show(f"{counted(session.dismiss_errors(name), 'error')} dismissed")
     if not arguments.retry and not arguments.dismiss:
+        known = [*session.sinks, *session.streams, *(error.name for error in session.errors)]
+        if name is not None and name.lower() not in map(str.lower, known):
+            hint = nearest(name, known) or "%argus errors lists those of all"
+            raise MagicError(f"there is no sink or stream {name}", hint=hint)
         show(errors_table(error for error in session.errors if name is None or error.name.lower() == name.lower()))
 
 

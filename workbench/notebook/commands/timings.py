@@ -12,7 +12,7 @@ from workbench.engine.reports import BatchReport, operator_totals
 from workbench.explain.critical_path import critical_path
 from workbench.explain.describe import NetworkView
 from workbench.explain.text import milliseconds, short
-from workbench.notebook.command_line import argument, command
+from workbench.notebook.command_line import argument, command, natural_number
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import Shown, plain, show, table, together
 
@@ -29,7 +29,7 @@ _BAR = 20
 
 @command(
     "timings",
-    argument("--batches", type=int, default=10, metavar="N", help="how many of the last (default: 10)"),
+    argument("--batches", type=natural_number, default=10, metavar="N", help="how many of the last (default: 10)"),
     argument("--observed", action="store_true", help="the rows that were expected of each node, and that came"),
     examples=("%argus timings", "%argus timings --batches 1", "%argus timings --observed"),
 )

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from workbench.errors import WorkbenchError
 from workbench.monitoring.metrics import serve_metrics
-from workbench.notebook.command_line import MagicError, argument, command, condition
+from workbench.notebook.command_line import MagicError, argument, command, condition, natural_number, port_number
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import show
 from workbench.notebook.notification import Notification, noticed
@@ -32,7 +32,9 @@ _NOTIFY, _ALERT = "notify", "alert"
 
 _WITH_TOKEN = ", for requests with the token"
 _LISTENING = (
-    argument("--port", type=int, default=0, metavar="N", help="where to listen (default: at a port that is free)"),
+    argument(
+        "--port", type=port_number, default=0, metavar="N", help="where to listen (default: at a port that is free)"
+    ),
     argument("--host", default=LOOPBACK, metavar="ADDRESS", help="which interface (default: for this machine alone)"),
     argument("--token-from", metavar="NAME", help="the variable of the environment that has the token it then needs"),
 )
@@ -66,7 +68,7 @@ def metrics(context: NotebookContext, arguments: argparse.Namespace) -> None:
     "subscribe",
     argument("query", nargs="?", metavar="QUERY", completes="query", help="its name (default: all)"),
     *_LISTENING,
-    argument("--flight", type=int, metavar="N", help="a port for Arrow Flight, too; 0 takes one that is free"),
+    argument("--flight", type=port_number, metavar="N", help="a port for Arrow Flight, too; 0 takes one that is free"),
     argument("--stop", action="store_true", help="serve no more"),
     examples=(
         "%argus subscribe big_transfers",
@@ -110,8 +112,15 @@ def subscribe(context: NotebookContext, arguments: argparse.Namespace) -> None:
 @command(
     "agents",
     *_LISTENING,
-    argument("--may-register", type=int, metavar="N", help="let agents register as many queries (default: none)"),
-    argument("--rows-per-batch", type=int, metavar="N", help="rows that a batch may look at more for each of these"),
+    argument(
+        "--may-register", type=natural_number, metavar="N", help="let agents register as many queries (default: none)"
+    ),
+    argument(
+        "--rows-per-batch",
+        type=natural_number,
+        metavar="N",
+        help="rows that a batch may look at more for each of these",
+    ),
     argument("--stop", action="store_true", help="serve no more"),
     examples=(
         "%argus agents",
@@ -171,7 +180,7 @@ def _token_from(name: str | None) -> str | None:
     "notify",
     argument("query", metavar="QUERY", completes="query", help="its name"),
     argument("condition", nargs="*", metavar="CONDITION", help="only rows that newly satisfy it: n > 500"),
-    argument("--least", type=int, default=0, metavar="N", help="only batches with at least N new rows"),
+    argument("--least", type=natural_number, default=0, metavar="N", help="only batches with at least N new rows"),
     argument("--stop", action="store_true", help="say no more"),
     examples=(
         "%argus notify big_transfers",

@@ -12,13 +12,13 @@ from pyspark.sql import SparkSession
 from workbench.engine.reports import BatchReport
 from workbench.engine.schedule import Progress
 from workbench.engine.spark.jobs import JobRunner
-from workbench.errors import QueryError, nearest
+from workbench.errors import QueryError
 from workbench.explain.describe import NetworkView
 from workbench.explain.kept_state import KeptState, kept_states
 from workbench.network.nodes import NodeId
 from workbench.optimizer.network_cost import batch_cost
 from workbench.session.as_of import AsOf, answer_as_of
-from workbench.session.by_name import ByName
+from workbench.session.by_name import ByName, hint_of
 from workbench.session.changes import StateStore
 from workbench.session.learning.observing import predictions
 from workbench.session.live.sources import LiveSources, SourceStatus, ahead_of_now
@@ -182,7 +182,7 @@ class SessionContents:
         state = self._store.state
         planned = state.network if network is None else network.network
         if query not in planned.queries:
-            raise QueryError(f"there is no query {query}", hint=nearest(query, planned.queries))
+            raise QueryError(f"there is no query {query}", hint=hint_of(query, "there are", planned.queries))
         tables = [name for name, stream in state.streams.items() if stream.table]
         return kept_states(
             planned, query, tables, self._runtime.planner.estimates, state.engine.clock.now, state.view_names

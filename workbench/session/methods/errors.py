@@ -57,10 +57,7 @@ class SessionErrors:
             return self._sinks.retry(name)
         with self._store.exclusively():
             streams = {stream.lower(): stream for stream in self._store.state.streams}
-            if name.lower() not in streams:
-                known = [*self._sinks.statuses, *self._store.state.streams]
-                hint = nearest(name, known) or (f"there are {listed(known)}" if known else "there are none yet")
-                raise QueryError(f"there is no sink or stream {name}", hint=hint)
+            self._check_known(name)
             return self._live.retry(self._store.state.streams[streams[name.lower()]])
 
     def dismiss_errors(self, name: str | None = None) -> int:
@@ -68,8 +65,19 @@ class SessionErrors:
 
         Args:
             name: of the sink or stream; ``None``: all.
+
+        Raises:
+            QueryError: there is no such sink or stream, and no error of one.
         """
+        if name is not None and name.lower() not in {error.name.lower() for error in self.errors}:
+            self._check_known(name)
         self._store.directory.check_writable()
         streams = self._store.state.streams
         self._live.forget_problems([stream for stream in streams if name is None or stream.lower() == name.lower()])
         return self._errors.dismiss(name)
+
+    def _check_known(self, name: str) -> None:
+        known = [*self._sinks.statuses, *self._store.state.streams]
+        if name.lower() not in map(str.lower, known):
+            hint = nearest(name, known) or (f"there are {listed(known)}" if known else "there are none yet")
+            raise QueryError(f"there is no sink or stream {name}", hint=hint)

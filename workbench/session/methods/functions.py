@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from workbench.engine.spark.user_functions.functions import UserFunctions
 from workbench.engine.spark.user_functions.process import FunctionLimits
+from workbench.errors import InputError, shown
 from workbench.session.by_name import ByName
 from workbench.session.changes import StateStore
 from workbench.session.directory.stored_functions import StoredFunction
@@ -70,10 +72,19 @@ class SessionFunctions:
     def add_aggregate(self, name: str, parameters: tuple[str, ...], statistics: Mapping[str, str], rule: str) -> None:
         """Add an algebraic aggregate by its basic statistics and the rule over them (T4.2, Tables 4.1 and 4.2).
 
+        Raises:
+            InputError: a name is no word, there are no statistics, or the rule reads none of them.
+
         Example:
             >>> statistics = {"n": "COUNT(x)", "q": "SUM(x*x)"}
             >>> session.add_aggregate("rms", ("x",), statistics, "SQRT(q / n)")  # doctest: +SKIP
         """
+        for what, names in (("name", [name]), ("parameters", parameters), ("statistics", statistics)):
+            if not names or not all(each.isidentifier() for each in names):
+                hint = "as in add_aggregate('rms', ('x',), {'n': 'COUNT(x)', 'q': 'SUM(x * x)'}, 'SQRT(q / n)')"
+                raise InputError(f"{what} is {shown(list(names))}: each is a word", hint=hint)
+        if not set(map(str.lower, statistics)) & set(re.findall(r"\w+", rule.lower())):
+            raise InputError(f"rule is {shown(rule)}", hint=f"it reads the statistics: {', '.join(statistics)}")
         with self._store.changing() as change:
             added = UserAggregate(name.lower(), tuple(parameters), statistics, rule)
             change.state = replace(change.state, aggregates={**change.state.aggregates, added.name: added})

@@ -88,6 +88,7 @@ class SessionSinks:
             >>> for event in session.subscribe("big"):  # doctest: +SKIP
             ...     print(event.batch, event.whole, event.rows.num_rows)
         """
+        self._subscriptions.query(query)  # a wrong name is said at once
         place = None if since is None else AnswerPlace(since)
         return (event for event in self._subscriptions.follow(query, place) if event is not None)
 

@@ -9,10 +9,11 @@ from functools import partial
 from pathlib import Path
 from shutil import rmtree
 
-from workbench.errors import QueryError, SessionError, WorkbenchError, nearest
+from workbench.errors import QueryError, SessionError, WorkbenchError
 from workbench.files.shared import remove_small
 from workbench.files.writing import make_folder
 from workbench.limits import LIMITS, Limits
+from workbench.session.by_name import hint_of
 from workbench.session.directory.directory import SENT
 from workbench.session.directory.gate import Gate
 from workbench.session.failures.error_log import ErrorLog, ErrorPlace
@@ -150,7 +151,7 @@ class Sinks:
         """
         path = self._folder / f"{name}.json"
         if name not in self._sinks and not path.exists():
-            raise QueryError(f"there is no sink {name}", hint=nearest(name, self._sinks))
+            raise QueryError(f"there is no sink {name}", hint=hint_of(name, "there are", self._sinks))
         if (sink := self._sinks.pop(name, None)) is not None:
             sink.close(self._limits.milliseconds_closing_sinks / 1000)
         self._stopped.pop(name, None)
@@ -174,7 +175,7 @@ class Sinks:
         """
         if name not in self._sinks:
             why = self._stopped[name].problem if name in self._stopped else f"there is no sink {name}"
-            raise QueryError(why, hint=nearest(name, self._sinks))
+            raise QueryError(why, hint=hint_of(name, "there are", self._sinks))
         return self._sinks[name].tried_again(REACHED)
 
     def notify(self) -> None:

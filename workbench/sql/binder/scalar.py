@@ -73,6 +73,7 @@ _WITH_OVER = (
 _OF_AGGREGATES = "a condition on an aggregate goes into HAVING"
 _HINTS: dict[type[exp.Expr], str] = {
     exp.Star: "* stands in a list of columns, and in COUNT(*)",
+    exp.Distinct: "it stands before all values: COUNT(DISTINCT a, b), SELECT DISTINCT a",
     exp.Tuple: "write the values one by one; comparisons of them with AND",
     exp.Placeholder: "in a cell write :name for the value of a variable, {{name}} for a text to be put in; "
     "in Python write it into the text, f'… > {value}'",
@@ -306,6 +307,10 @@ class ScalarBinder:
             clause = node.find_ancestor(exp.Group, exp.Select)
             meant = "leave it out of GROUP BY" if isinstance(clause, exp.Group) else _OF_AGGREGATES
             raise self.source.error(f"{self.called(node)} is an aggregate, which cannot stand here", node, meant)
+        if isinstance(node, exp.Alias):
+            what = f"the name {node.alias} stands within an expression"
+            meant = "leave it out, or write what is missing before it: a sign, a comma, or the name of a function"
+            raise self.source.error(what, node, meant)
         if isinstance(node, exp.Filter):
             filtered = "FILTER stands behind an aggregate, as in COUNT(*) FILTER (WHERE …)"
             raise self.source.error("FILTER behind what is no aggregate", node, filtered)

@@ -19,6 +19,8 @@ from workbench.sql.syntax.source_text import SourceText
 _ALL = frozenset(DIALECTS)
 _OF_TEXTS = frozenset({"spark", "duckdb", "postgres", "presto", "trino"})
 """Dialects in which a unit of time is a text."""
+_SPARK = frozenset({"spark", "spark2", "databricks", "hive"})
+_NO_KEY_WORD = r"\b(?!(?:WHERE|AND|OR|NOT|WHEN|IS|ON|HAVING|SELECT|THEN|ELSE|QUALIFY|CASE|BY|FILTER)\b)\w+"
 _UNIT = (
     "(?:(?:MICRO|MILLI)?SECOND|MINUTE|HOUR|DAY|WEEK|MONTH|QUARTER|YEAR|DECADE|CENTURY|EPOCH|DOW|DOY|ISODOW|ISOYEAR)S?"
 )
@@ -31,8 +33,10 @@ _REFUSED = (
     (_ALL - {"duckdb"}, r"(?<=\) )(?P<at>FILTER) \( (?!WHERE\b)",
      "syntax error: the condition of FILTER stands behind WHERE", "write FILTER (WHERE …)"),
     (_OF_TEXTS, rf"\b(?P<of>DATE_PART|DATE_TRUNC) \( (?P<at>{_UNIT}) ,", "the unit of {OF} is a text", "write '{at}'"),
-    (frozenset({"duckdb"}), rf"\b(?P<of>DATE_DIFF|DATEDIFF|DATE_SUB|DATESUB|DATEPART|DATETRUNC) \( (?P<at>{_UNIT}) ,",
+    (frozenset({"duckdb"}), rf"\b(?P<of>DATE_DIFF|DATEDIFF|DATE_?SUB|DATEPART|DATETRUNC) \( (?P<at>{_UNIT}) ,",
      "the unit of {OF} is a text", "write '{at}'"),
+    (frozenset({"duckdb", "postgres"}), rf"\b(?P<of>DATE_(?:DIFF|TRUNC|PART|SUB|ADD)) \( (?P<at>\"(?P<unit>{_UNIT})\")",
+     "the unit of {OF} is a text, and this is a name", "write '{unit}'"),
     (_ALL, r"\b(?P<of>ROWS|GROUPS) (?P<at>\d+) \)", "a frame says in which direction its rows are",
      "write {of} {at} PRECEDING, or {of} BETWEEN {at} PRECEDING AND CURRENT ROW"),
     (frozenset({"postgres"}), r"\b(?:LIKE|ILIKE|[=<>]+) (?P<of>ANY|ALL|SOME) \( (?P<at>'…') ,", "{OF} takes an array",
@@ -42,6 +46,41 @@ _REFUSED = (
      "there is no type {at}", "write DECIMAL(15, 2), DOUBLE or BIGINT, and VARCHAR of texts"),
     (frozenset({"postgres"}), r"\b(?P<at>PERCENTILE_CONT|PERCENTILE_DISC) \( (?!\S+ \) WITHIN\b)[^()]*,",
      "{AT} takes a share alone", "write {at}(0.5) WITHIN GROUP (ORDER BY …)"),
+    # What the parser reads over.
+    (_ALL, r"(?:[(,\[]|\b(?:SELECT|DISTINCT|FROM|GROUP BY|ORDER BY)) (?P<at>,)",
+     "syntax error: nothing stands before the comma", "leave the comma out, or write what belongs before it"),
+    (_ALL, r"\b(?P<of>FROM|WHERE|HAVING|BETWEEN|JOIN|ON|LIMIT|UNION|WITH|AS|BY|IN|LIKE|THEN|ELSE) (?P<at>(?P=of))\b",
+     "syntax error: {OF} stands twice", "leave one out"),
+    (_ALL, r"\b(?P<of>GROUP|ORDER|PARTITION) (?P<at>(?P=of) BY)\b", "syntax error: {OF} stands twice", "leave one out"),
+    (_ALL, r"\bPARTITION BY (?P<at>ORDER BY|ROWS|RANGE|GROUPS|\))", "syntax error: nothing follows PARTITION BY",
+     "write a column, or leave PARTITION BY out"),
+    (_ALL, r"\b(?P<of>ROWS|RANGE|GROUPS) (?!BETWEEN\b)(?P<end>(?:\S+ ){1,4}?(?:PRECEDING|FOLLOWING|ROW)) (?P<at>AND)\b",
+     "syntax error: a frame with two ends begins with BETWEEN", "write {of} BETWEEN {end} AND …"),
+    (_ALL, r"\b(?P<at>ALL|DISTINCT) (?P<of>UNION|EXCEPT|INTERSECT)\b", "syntax error: {AT} stands behind {OF}",
+     "write {of} {at}"),
+    (_ALL, r"\bNOT (?P<at>IS)\b", "syntax error: NOT stands behind IS", "write IS NOT"),
+    (_ALL - {"duckdb"}, rf"(?:[\])]|{_NO_KEY_WORD}) (?P<at>NOT) NULL\b", "syntax error: a test for NULL has IS",
+     "write IS NOT NULL"),
+    (_ALL, r"\bWITH (?:RECURSIVE )?(?P<at>AS)\b", "syntax error: WITH names no query", "write WITH name AS (SELECT …)"),
+    (_ALL - _SPARK, r"\bWITH (?:RECURSIVE )?(?P<of>\w+) (?P<at>\() SELECT\b",
+     "syntax error: AS is missing before (", "write WITH {of} AS (SELECT …)"),
+    (_ALL, r"\bIN \( (?!SELECT\b|WITH\b)[^()]*, (?P<at>SELECT)\b",
+     "syntax error: a list has values or one query, not both", "write IN (SELECT …), and OR between two IN"),
+    (_ALL, rf"\bINTERVAL (?P<of>{_UNIT}) (?P<at>'…')", "syntax error: the unit stands behind the number",
+     "write INTERVAL '1' {OF}"),
+    (_ALL, r"\bUSING (?P<at>\() \)", "syntax error: USING names no column", "write USING (name), or ON a.x = b.x"),
+    (_ALL, r"\bJOIN (?:\w+ \. )?\w+(?: AS)?(?: \w+)? USING (?P<at>\w+)",
+     "syntax error: USING has its columns in parentheses", "write USING ({at})"),
+    (_ALL, r"\b(?:GROUP|ORDER) BY ALL (?P<at>BY)\b", "syntax error: BY stands twice", "leave the second out"),
+    (_ALL, r"\bCOUNT \( (?P<at>DISTINCT) \)", "syntax error: DISTINCT names nothing", "write COUNT(DISTINCT name)"),
+    (_ALL - {"tsql"}, r"\bSELECT (?P<at>TOP) \( (?P<of>\d+) \) (?![,+*/-]|FROM\b)", "syntax error: TOP is no function",
+     "leave it out, and write LIMIT {of} at the end"),
+    (_ALL, r"= (?P<of>ANY|SOME) \( (?P<at>[^\s(),]+) ,",
+     "{OF} takes a query or an array, not a list", "write IN (…), or OR between comparisons"),
+    (frozenset({"postgres"}), r"\b(?P<at>STRING_AGG) \( (?:DISTINCT )?\w+(?: \. \w+)? \)",
+     "STRING_AGG takes two arguments", "write {at}(name, ', ')"),
+    (frozenset({"postgres"}), r"\b(?P<at>MODE) \( [^)]", "MODE takes no arguments",
+     "write MODE() WITHIN GROUP (ORDER BY …)"),
 )  # fmt: skip
 _PATTERNS = [
     (dialects, re.compile(pattern, re.IGNORECASE), message, hint) for dialects, pattern, message, hint in _REFUSED

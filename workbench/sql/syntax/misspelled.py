@@ -41,11 +41,11 @@ def meant_key_word(source: SourceText, statement: Sequence[Token], at: int) -> t
     """
     nearby = dict.fromkeys(place for place in (at - 1, at, at + 1, at - 2, 0) if 0 <= place < len(statement))
     tried = [(place, meant) for place in nearby for meant in similar_key_words(statement[place].text)]
-    reached = [_reached(source, statement, place, meant) for place, meant in tried]
-    best = max(reached, default=0)
+    places = [reached(source, statement, place, place + 1, meant) for place, meant in tried]
+    best = max(places, default=0)
     if best <= statement[at].start:
         return None
-    farthest = [tried[i] for i, place in enumerate(reached) if place == best]
+    farthest = [tried[i] for i, place in enumerate(places) if place == best]
     place, meant = max(farthest, key=lambda each: _likeness(statement[each[0]].text, each[1]))
     return statement[place], meant
 
@@ -69,19 +69,30 @@ def similar_key_words(word: str) -> list[str]:
     return difflib.get_close_matches(word.upper(), KEY_WORDS, n=_TRIED, cutoff=cutoff)
 
 
-def _reached(source: SourceText, statement: Sequence[Token], place: int, meant: str) -> int:
-    """How far the parser comes in the text with a word replaced; as a place in the text as it is."""
-    word, begin = statement[place], statement[0].start
-    text = f"{source.sql[begin : word.start]}{meant}{source.sql[word.end + 1 : statement[-1].end + 1]}"
+def reached(source: SourceText, statement: Sequence[Token], first: int, last: int, meant: str) -> int:
+    """How far the parser comes in the text with some words replaced; as a place in the text as it is.
+
+    Args:
+        source: the text.
+        statement: its words.
+        first, last: the words from the first to before the last; none where they are equal.
+        meant: what stands in their place.
+
+    Returns:
+        A place behind these words, the text's length where it is read to its end, or 0.
+    """
+    begin, start = statement[0].start, statement[first].start
+    end = statement[last - 1].end + 1 if last > first else start
+    text = f"{source.sql[begin:start]}{meant}{source.sql[end : statement[-1].end + 1]}"
     try:
         tokens = tokenize(text, source.dialect)
         parser_of(source.dialect).parse(tokens, text)
     except ParseError as error:
         details = error.errors[0] if error.errors else {}
         at = (details.get("line"), details.get("col"))
-        reached = next((token.start for token in tokens if (token.line, token.col) == at), 0) + begin
-        longer = len(meant) - len(word.text)
-        return reached - longer if reached - longer > word.end else 0
+        place = next((token.start for token in tokens if (token.line, token.col) == at), 0) + begin
+        place -= len(meant) - (end - start)
+        return place if place >= end else 0
     except Exception:  # the parser stumbles over some calls, as in ``_parse_statement``
         return 0
     return len(source.sql)

@@ -22,6 +22,7 @@ from workbench.sql.syntax.forms_refused import refuse_forms
 from workbench.sql.syntax.limited_lists import with_limited_lists
 from workbench.sql.syntax.limits import refuse_height, refuse_nesting
 from workbench.sql.syntax.schema_names import without_schemas
+from workbench.sql.syntax.second_parts import refuse_lacking_and, refuse_lacking_on, refuse_lacking_then
 from workbench.sql.syntax.shorthands import as_written_out, with_derived_aggregates, with_named_joins
 from workbench.sql.syntax.source_text import SourceText
 from workbench.sql.syntax.sql_functions import SqlFunction, inlined, is_function, sql_function
@@ -29,7 +30,6 @@ from workbench.sql.syntax.syntax_errors import (
     dropped_argument,
     look_at_lists,
     refuse_gaps,
-    refuse_lacking_then,
     refuse_order_of_clauses,
     stumbled,
     syntax_error,
@@ -97,6 +97,8 @@ def parse(source: SourceText) -> list[Statement]:
         refuse_gaps(source, tokens)
         refuse_order_of_clauses(source, tokens)
         refuse_lacking_then(source, tokens)
+        refuse_lacking_and(source, tokens)
+        refuse_lacking_on(source, tokens)
         look_at_lists(source, tokens)
     for tree in trees:
         refuse_height(tree, source)

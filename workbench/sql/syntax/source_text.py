@@ -193,7 +193,8 @@ class SourceText:
         if position is None:
             return None
         at = self._index(position)
-        if "start" not in node.meta:
+        itself = at + 1 < len(self.tokens) and self.tokens[at + 1].token_type is TokenType.L_PAREN
+        if "start" not in node.meta and not itself:
             # The parser notes no place of some functions: the word before the parenthesis their argument stands in.
             depth = 0
             while at > 0 and depth <= 0:
@@ -268,4 +269,5 @@ class SourceText:
                 label = f"{self.sql[place['position'] :][: place['length']].upper()} of a view"
                 raise UnsupportedError(f"{label} is not supported", **place, hint=_HINTS[key])
             label = _LABELS.get(key, f"{name.replace('_', ' ').upper()} in {where}")
-            raise UnsupportedError(f"{label} is not supported", **place, hint=_HINTS.get(key))
+            meant = f"is an argument of {where} one too many?" if isinstance(node, exp.Func) else "leave it out"
+            raise UnsupportedError(f"{label} is not supported", **place, hint=_HINTS.get(key, meant))

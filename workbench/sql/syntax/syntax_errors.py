@@ -19,6 +19,7 @@ from workbench.sql.dialects import DIALECTS
 from workbench.sql.syntax.arguments import DroppedArgumentError
 from workbench.sql.syntax.foreign_syntax import usual_form
 from workbench.sql.syntax.misspelled import meant_key_word
+from workbench.sql.syntax.repairs import repair
 from workbench.sql.syntax.source_text import SourceText
 
 _TYPES = ("INTEGER", "DECIMAL", "DOUBLE", "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP")
@@ -35,6 +36,8 @@ _CLAUSES = {
     TokenType.LIMIT: 5,
 }  # fmt: skip
 """The order of clauses; those of one number may stand in any order."""
+_STATEMENTS = {TokenType.SELECT, TokenType.WITH, TokenType.CREATE, TokenType.L_PAREN, TokenType.VALUES, TokenType.FROM}
+"""What a statement begins with."""
 _OF_GROUPS = "HAVING is the condition of groups"
 _SIGNS = {TokenType.PLUS, TokenType.DASH}
 _OF_OPERATORS = "sqlglot.expressions.core."
@@ -81,19 +84,25 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
         return _error_at(clause, "unexpected MATCH_CONDITION", source, "the comparison of times stands in ON, with AND")
     if description in ("Expected TYPE after CAST", "Expected type"):
         return _error_at(token, f"there is no type {token.text}", source, _type_hint(token.text))
-    hint = "it closes nothing: leave it out" if _closes_nothing(statement[: at + 1]) else usual_form(statement, at)
+    others = any(word.text in "[]{}" for word in statement)
+    hint = usual_form(statement, at)
+    if _closes_nothing(statement[: at + 1]):
+        hint = (repair(source, statement, at) if others else None) or "it closes nothing: leave it out"
     is_type = "AS after CAST" in description
     if hint is None and not is_type and (misspelled := meant_key_word(source, statement, at)) is not None:
         word, meant = misspelled
         return _error_at(word, f"unexpected {word.text}", source, f"did you mean {meant}?")
     if re.match(r"Expect\w* \)", description) and unclosed is not None:
-        return _error_at(unclosed, "a parenthesis is not closed", source, "write ) where it ends")
+        closed = (repair(source, statement, at) if others else None) or "write ) where it ends"
+        return _error_at(unclosed, "a parenthesis is not closed", source, closed)
     expected = re.match(r"Expect\w* (\)|\w[\w ()]*?)(?= but got|$)", description)
     if expected:
         message = f"expected {expected[1]}"
         lacks = expected[1].split()[0]
         side = "after" if lacks == "END" else "before"  # of CASE, the word is its last one
-        hint = hint or f"write {lacks} {side} {token.text}"
+        if expected[1] == "table name":
+            hint = hint or "name a stream, table or query there"
+        hint = hint or (None if is_type else repair(source, statement, at)) or f"write {lacks} {side} {token.text}"
     elif description.startswith("Required") and hint is None and _lacks_second_end(statement[: at + 1]):
         return _error_at(token, "BETWEEN has two ends", source, _TWO_ENDS)
     elif description.startswith("Required") and at + 1 == len(statement) and token.token_type is not TokenType.R_PAREN:
@@ -111,10 +120,12 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
         message = f"unexpected {source.token_text(token)}"
     if hint is None and message.startswith("unexpected"):
         # COUNT of "dep COUNT(*)" is taken for an alias, and found out by its parenthesis.
-        second = at - 1 if token.token_type is TokenType.L_PAREN else at
+        second = at - 1 if token.token_type is TokenType.L_PAREN and not _is_twice(statement, at - 1) else at
         hint = f"is a comma missing before {statement[second].text}?" if _lacks_comma(statement, second) else None
         hint = _TWO_ENDS if _lacks_second_end(statement[:at]) else hint
-    return _error_at(token, message, source, hint or _what_may_lack(statement, at))
+    hint = hint or _what_may_lack(statement, at) or _another_sign(source, statement) or repair(source, statement, at)
+    between = f"between {statement[at - 1].text} and {token.text}"
+    return _error_at(token, message, source, hint or f"something is missing, or too much, {between}")
 
 
 def refuse_order_of_clauses(source: SourceText, statement: Sequence[Token]) -> None:
@@ -148,29 +159,6 @@ def _rank(token: Token, following: Token | None) -> int | None:
     return _CLAUSES.get(token.token_type) if token.token_type is not TokenType.LIMIT or begins else None
 
 
-def refuse_lacking_then(source: SourceText, statement: Sequence[Token]) -> None:
-    """Refuse a WHEN without THEN, which the parser would read over.
-
-    Raises:
-        SqlError: there is one, with the place where THEN is missing.
-    """
-    waiting: list[bool] = [False]  # of each open parenthesis and CASE whether a WHEN is without its THEN
-    opened: list[TokenType] = []
-    for token, following in zip_longest(statement, statement[1:]):
-        kind, after = token.token_type, None if following is None else following.token_type
-        in_case = opened[-1:] == [TokenType.CASE]
-        if kind in (TokenType.L_PAREN, TokenType.CASE):
-            opened.append(kind)
-            waiting.append(False)
-        elif waiting[-1] and (kind in (TokenType.WHEN, TokenType.ELSE) or (kind is TokenType.END and after in _ENDING)):
-            raise _error_at(token, "THEN is missing before it", source, "as in CASE WHEN a > 3 THEN 1 ELSE 0 END")
-        elif opened and (kind is TokenType.R_PAREN or (kind is TokenType.END and in_case)):
-            opened.pop()
-            waiting.pop()
-        elif kind in (TokenType.WHEN, TokenType.THEN):
-            waiting[-1] = kind is TokenType.WHEN
-
-
 def look_at_lists(source: SourceText, statement: Sequence[Token]) -> None:
     """Refuse IN before a value outside of parentheses, and warn of texts that the parser puts together.
 
@@ -197,8 +185,8 @@ def _alias_of_nothing(statement: Sequence[Token]) -> Token | None:
     return None
 
 
-def _what_may_lack(statement: Sequence[Token], at: int) -> str:
-    """A hint for a word that cannot stand where it does, where nothing more is known."""
+def _what_may_lack(statement: Sequence[Token], at: int) -> str | None:
+    """A hint for a word that cannot stand where it does, from the words before it."""
     word, before = statement[at], statement[max(0, at - 2) : at]
     if not before:
         return "a query begins with SELECT or WITH"
@@ -210,7 +198,16 @@ def _what_may_lack(statement: Sequence[Token], at: int) -> str:
         return "tables and LATERAL (SELECT …) stand before all LATERAL VIEW"
     if before[0].token_type is TokenType.ALIAS and before[-1].token_type in _ENDING:
         return f"a name is missing between {before[0].text} and {before[-1].text}"
-    return f"something is missing, or too much, between {before[-1].text} and {word.text}"
+    return None
+
+
+def _another_sign(source: SourceText, statement: Sequence[Token]) -> str | None:
+    """A hint for a semicolon before what is no statement of its own."""
+    first = statement[0]
+    before = next((token for token in reversed(source.tokens) if token.start < first.start), None)
+    if before is None or before.token_type is not TokenType.SEMICOLON or first.token_type in _STATEMENTS:
+        return None
+    return "; ends a statement: leave it out, or write a comma in its place"
 
 
 def stumbled(source: SourceText, statement: Sequence[Token], parse: Callable[[Sequence[Token]], object]) -> SqlError:
@@ -365,6 +362,10 @@ def _lacks_second_end(statement: Sequence[Token]) -> bool:
     kinds = [token.token_type for token in statement]
     at = len(kinds) - kinds[::-1].index(TokenType.BETWEEN) if TokenType.BETWEEN in kinds else len(kinds)
     return at < len(kinds) and TokenType.AND not in kinds[at:]
+
+
+def _is_twice(statement: Sequence[Token], at: int) -> bool:
+    return at > 0 and statement[at].text.upper() == statement[at - 1].text.upper()
 
 
 def _lacks_comma(statement: Sequence[Token], at: int) -> bool:

@@ -50,7 +50,7 @@ class CsvOptions:
     growing: bool = False
 
     def __post_init__(self) -> None:
-        if self.sep is not None and (len(self.sep) != 1 or self.sep in '"\r\n'):
+        if self.sep is not None and (len(self.sep) != 1 or self.sep in '"\r\n' or self.sep.isalnum()):
             raise StreamError(f"sep={self.sep!r} separates no values", hint="one character, such as ; or |")
         if self.decimal not in (None, ".", ","):
             raise StreamError(f"decimal={self.decimal!r} stands before no fraction", hint="it is a point or a comma")

@@ -42,6 +42,8 @@ from workbench.sql.windows.bounds import NoWindow, split_bounds
 from workbench.sql.windows.stream_time import ROW
 
 WindowOn = Callable[["FromClause", Item], PredSet]
+_LISTED = 8
+"""Columns that a hint names."""
 SubqueriesOf = Callable[["FromClause", Scope], SubqueryBinder]
 
 
@@ -377,7 +379,8 @@ class FromClause:
         if given := node.args["alias"].args.get("columns") if node.args.get("alias") is not None else None:
             fewer = len(given) < len(names) and self.source.rules.aliases_some_columns
             if len(given) != len(names) and not fewer:
-                raise self.source.error(f"{alias} has {len(names)} columns, not {len(given)}", node)
+                has = f"{alias} has {len(names)} column{'s' * (len(names) > 1)}, not {len(given)}"
+                raise self.source.error(has, node, f"name each once: {alias}({', '.join(names[:_LISTED])})")
             names = [*(part.name.lower() for part in given), *names[len(given) :]]
         if len(self.inputs) > MAX_JOINED:
             what = f"a join of more than {MAX_JOINED} inputs, with views written out, is not supported"

@@ -13,6 +13,7 @@ from decimal import Decimal
 
 from sqlglot import exp
 
+from workbench.errors import nearest
 from workbench.sql.algebra.analytic import (
     DISTRIBUTIONS,
     NEIGHBOURS,
@@ -42,6 +43,7 @@ from workbench.sql.binder.aggregates.aggregation import Aggregation, is_aggregat
 from workbench.sql.binder.order.keys import sort_keys
 from workbench.sql.binder.protocols import AggregateBinder
 from workbench.sql.functions.aggregate_rules import rule_of
+from workbench.sql.functions.aggregates import AGGREGATES
 from workbench.sql.functions.reading import QUERIES, ExpressionBinder
 from workbench.sql.functions.times.intervals import IntervalPart, interval_parts
 from workbench.sql.logical import Analyzed
@@ -261,7 +263,8 @@ class Analytics:
         digits = _digits(value, b)
         if unit != "range":
             if not digits.isdigit():
-                raise b.source.error(f"a frame of {unit.upper()} counts with a whole number", value)
+                counted = f"as in {unit.upper()} BETWEEN 3 PRECEDING AND CURRENT ROW"
+                raise b.source.error(f"a frame of {unit.upper()} counts with a whole number", value, counted)
             return FrameEnd(sign + str(int(digits)))
         key = self._range_key(keys, value, b)
         if key.type == DATE and digits.isdigit() and b.rules.difference_of_dates_is_interval:
@@ -353,7 +356,10 @@ class Analytics:
         own.order = self.order
         result = own.bind(node, b)
         if result is None:
-            b.source.refuse(f"{(b.source.called(node) or node.key).upper()} with OVER", node)
+            called = (b.source.called(node) or node.key).upper()
+            known = (each.upper() for each in (*_COUNTING, *_SHARES, *_OF_ORDER, *AGGREGATES))
+            hint = nearest(called, known) or "OVER stands behind aggregates, RANK, ROW_NUMBER, LAG and their like"
+            b.source.refuse(f"{called} with OVER", node, hint)
         frame = self._frame(window, over, keys, b)
         calls: dict[str, Column] = {}
         for statistic in own.statistics:
