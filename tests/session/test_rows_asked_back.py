@@ -186,3 +186,21 @@ def test_rows_are_found_by_all_kinds_of_values_that_they_are_shown_with() -> Non
             for row in query.result().to_dict("records"):
                 for name, value in row.items():
                     assert query.why({name: value}).total == 1, (dialect, name)
+
+
+def test_rows_that_explode_makes_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    told, adopt = list[bool](), Engine.adopt_of_few
+
+    def adopted(engine: Engine, network: Network, batch: int, rows: int) -> bool:
+        told.append(adopt(engine, network, batch, rows))
+        return told[-1]
+
+    monkeypatch.setattr(Engine, "adopt_of_few", adopted)
+    numbers = np.random.default_rng(7).integers(0, 10**9, 40_000)
+    with Session(InProcess(), limits=Limits(rows_asked_directly=1_000)) as session:
+        session.add_stream("S", pd.DataFrame({"g": np.arange(40_000) % 20, "x": numbers}), history=40_000)
+        lists = "SELECT g, LIST(x) AS xs FROM S GROUP BY g"
+        query = session.register(f"SELECT g, u.x AS v FROM ({lists}) t, UNNEST(t.xs) AS u(x)", "q", dialect="duckdb")
+        found = query.why({"g": 3, "v": int(numbers[3])})
+        assert numbers[3] in found.streams["S"]["x"].tolist()
+    assert told[0] is False

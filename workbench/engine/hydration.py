@@ -5,7 +5,7 @@ A new query's answer over old data is a change of nothing, so the operators that
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -15,7 +15,8 @@ from workbench.engine.operators.evaluate import evaluate_operator, hydrated
 from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.source import source_change
-from workbench.engine.physical.plans import AggregatePlan, SourcePlan, TreePlan
+from workbench.engine.physical.array_places import array_places
+from workbench.engine.physical.plans import AggregatePlan, JoinPlan, SourcePlan, TreePlan
 from workbench.engine.physical.retention import Bounds
 from workbench.engine.schedule import Meter, run_in_order
 from workbench.engine.spark.failures import translate_errors
@@ -30,6 +31,9 @@ from workbench.engine.storage.changelog import (
 from workbench.engine.storage.relation import Relation
 from workbench.engine.tree import Tree
 from workbench.network.nodes import NodeId
+
+_BYTES_OF_ELEMENT = 2
+"""Bytes that an element of an array takes in a compressed file at least, about."""
 
 
 @dataclass(frozen=True)
@@ -74,12 +78,22 @@ class Hydration:
 
     @property
     def rows_read(self) -> int:
-        """The stored rows that the operators are hydrated from, those of one operator by another not counted."""
+        """The stored rows that the operators are hydrated from, those of one operator by another not counted, and about
+        how many rows EXPLODE makes of them."""
         plans = {name: plan for name, plan in self.plans.items() if name not in self._kept}
         read = {one for plan in plans.values() for one, _ in plan.inputs}
         streams = {plan.stream for plan in plans.values() if isinstance(plan, SourcePlan)}
         of_trees = sum(tree.relation.rows for name, tree in self._kept.items() if name in read)
-        return of_trees + sum(self.state.arrived[stream].rows for stream in streams)
+        return of_trees + sum(self.state.arrived[stream].rows for stream in streams) + self._exploded(plans.values())
+
+    def _exploded(self, plans: Iterable[TreePlan]) -> int:
+        """About how many rows joins with places make of arrays that are stored, by the bytes of these."""
+        stored = 0
+        for plan in plans:
+            places = array_places(plan.join.tested) if isinstance(plan, JoinPlan) else None
+            tree = None if places is None else self._kept.get(plan.inputs[places.side][0])
+            stored += 0 if tree is None else sum(segment.bytes for segment in tree.relation.segments)
+        return stored // _BYTES_OF_ELEMENT
 
     @cached_property
     def _kept(self) -> Mapping[str, Tree]:

@@ -74,7 +74,7 @@ _OF_OTHERS = {
     "add_source": "add_stream", "read_csv": "add_table", "read_parquet": "add_table", "query_sql": "ask",
     "execute": "ask", "sql": "ask", "read_sql": "ask", "stop": "close", "delete": "drop",
     **dict.fromkeys(("plot", "groupby", "describe", "iloc", "loc", "sort", "sort_values", "merge", "shape"), "result"),
-    **dict.fromkeys(("to_csv", "to_parquet"), "save"),
+    **dict.fromkeys(("to_csv", "to_parquet"), "save"), **dict.fromkeys(("filter", "where", "limit", "tail"), "head"),
     **dict.fromkeys(("to_pandas", "to_df", "topandas", "df", "collect", "fetchall", "results", "rows"), "result"),
 }  # fmt: skip
 """What other libraries call a method or property."""
@@ -381,6 +381,10 @@ def _check_name(parameter: str, name: str) -> None:
         raise InputError(f"{parameter} is empty", hint="give a name")
     if len(name.encode()) > _MOST_BYTES:
         raise InputError(f"{parameter} is {shown(name)}", hint=f"give a name of at most {_MOST_BYTES} bytes")
+    if name.strip() != name or name[-1] in ",;":
+        raise InputError(
+            f"{parameter} is {shown(name)}", hint=f"{name.strip(' ,;')} without blanks and signs around it"
+        )
     if not name.isprintable():
         raise InputError(f"{parameter} is {shown(name)}", hint="give a name without line breaks and the like")
 

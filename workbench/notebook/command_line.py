@@ -26,7 +26,7 @@ CELL_HINT = "a name of one word, and the SQL in the lines below: %%argus big_tra
 _LAST_PORT = 65535
 _FEW_OPTIONS = 25
 """Options that are listed where one is not known."""
-_LINKING = ("to", "into", "in", "from", "on", "of", "as", "by", "with", "and", "when", "if", "the", "named")
+_LINKING = ("to", "into", "in", "from", "on", "of", "as", "by", "with", "and", "when", "if", "the", "named", "=")
 """Words that link the arguments of a command in a sentence, and have no place in its line."""
 _OF_OTHERS = ("cascade", "restrict", "force", "all", "query", "stream", "table", "if", "exists", "now", "please")
 """Words behind a name that are no second one, as ``DROP name CASCADE`` of SQL has them."""
@@ -206,7 +206,7 @@ class Command:
 
     def _meant(self, words: list[str], unknown: str) -> str:
         """What may be meant by a line with an unknown word; empty where nothing is known."""
-        at = words.index(unknown)
+        at = len(words) - 1 - words[::-1].index(unknown)
         after, before = words[at + 1 : at + 2], words[at - 1] if at else ""
         if unknown == "--replace" and self.name.startswith("%"):
             return "a cell with the name of a query takes its place: leave --replace out"
@@ -216,6 +216,8 @@ class Command:
             return f"options begin with --: {self._line(dashed)}"
         if before.startswith("--") and not any(each.takes_value for each in self.arguments if before in each.flags):
             return f"{before} takes no value: leave {unknown} out"
+        if (number := unknown.lstrip("-")).isdecimal() and self._reads([*words[:at], number, *words[at + 1 :]]):
+            return self._line([*words[:at], number, *words[at + 1 :]])
         if unknown.startswith("-"):
             is_alone = bool(after) and after[0].isdecimal() and self._reads([*words[:at], *words[at + 1 :]])
             return f"{self._line([*words[:at], *words[at + 1 :]])}, without {unknown}" if is_alone else ""
@@ -227,6 +229,11 @@ class Command:
         if (read := next(filter(self._reads, unlinked), None)) is not None:
             return self._line(read)
         placed = [each for each in self.arguments if not each.is_option]
+        option_before = next((each for each in self.arguments if words[max(0, at - 2)] in each.flags), None)
+        if option_before is not None and "=" in option_before.settings.get("metavar", ""):
+            return f"{words[at - 2]} {before}={unknown}"
+        if words[0].lower() in ("select", "with") and placed and placed[0].completes == "query":
+            return "it takes the name of a query; %%argus NAME, with the SQL in the lines below, registers one"
         if before and (words[max(0, at - 2)].startswith("--") or any(each.completes == "path" for each in placed)):
             return f'if "{before} {unknown}" is one value, it stands in quotes'
         if len(placed) == 1 and placed[0].completes and unknown.lower() not in _OF_OTHERS:

@@ -116,7 +116,7 @@ def test_a_column_that_is_new_in_the_rows_of_a_stream(run, session, shell):
         ("%argus stream Fed frame --add note", "--add goes with --type alone, not with source"),
         ("%argus stream Fed --add note --type fee=double", "--type fee is no column that is added"),
         ("%argus stream Fed --widen fee --batch 5", "--widen stands alone, not with batch"),
-        ("%argus stream Fed", "required: SOURCE"),
+        ("%argus stream Fed", "nothing says where"),
     ):
         assert message in str(run(line).error), line
     cell = run("%argus stream Fed --widen fee --widen 'n=decimal(9,2)'")
@@ -356,7 +356,7 @@ def test_help_lists_every_command_and_explains_one(run):
         ("%argus resluts q1", "no command resluts", "results"),
         ("%argus xyz", "no command xyz", "%argus help"),
         ("%argus stream F f.csv --hist 3", "--hist is not understood", "--history"),
-        ("%argus stream F", "required: SOURCE", "%argus help stream"),
+        ("%argus stream F", "nothing says where", "%argus help stream"),
         ("%argus run five", "N is a whole number, not 'five'", "%argus help run"),
         ("%argus drop 'q", "a quote is not closed", ""),
         ("%%argus\nSELECT big", "required: NAME", "help"),

@@ -240,8 +240,9 @@ def back(context: NotebookContext, arguments: argparse.Namespace) -> None:
         session.player.go_back(batch)
     except QueryError as error:
         raise MagicError(error.message, hint=error.hint) from error
-    if again:
-        show(f"{counted(again, 'batch is', 'batches are')} run again, about {seconds:.1f} s; an interrupt stops it")
+    if again or seconds:
+        runs = f"{counted(again, 'batch is', 'batches are')} run again" if again else "what came later is computed anew"
+        show(f"{runs}, about {seconds:.1f} s; an interrupt stops it")
     follow(session)
     wait(session)
 

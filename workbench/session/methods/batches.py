@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
 
 from workbench.engine.reports import BatchReport
 from workbench.errors import QueryError
 from workbench.errors.public_api import translate_callback_errors
 from workbench.limits import Limits
+from workbench.network.nodes import NodeId
+from workbench.optimizer.hydration_cost import hydration_work, predicted_seconds
 from workbench.session import transitions
 from workbench.session.changes import StateStore
 from workbench.session.failures.batches import Batches
@@ -193,7 +195,8 @@ class SessionBatches:
             self._store.once_more(sought)
 
     def back_in(self, batch: int) -> tuple[int, float]:
-        """How many batches going back to a batch runs again, and about how many seconds that takes.
+        """How many batches going back to a batch runs again, and about how many seconds it takes, with the hydration of
+        what is not kept of that time: all from the history on, or queries that were registered later.
 
         Raises:
             QueryError: that batch was not run yet.
@@ -206,7 +209,15 @@ class SessionBatches:
             state = self._checked_batch(batch)
             kept = self._store.kept.nearest(state, batch)
             again = state.reports[0 if kept is None else kept.batch : batch]
-            return len(again), sum(report.seconds for report in again)
+            return len(again), sum(report.seconds for report in again) + self._hydrating(state, kept)
+
+    def _hydrating(self, state: State, kept: State | None) -> float:
+        """About how many seconds it takes to hydrate the operators that a kept state has not; ``None``: all of them."""
+        known: Collection[NodeId] = () if kept is None else kept.engine.by_root
+        roots = [tree.plan.roots for tree in state.engine.trees.values()]
+        missing = [each for each in roots if not all(root in known for root in each)]
+        work = hydration_work(self._runtime.planner.estimates, state.network.nodes, missing)
+        return predicted_seconds(state.hydrations, work) if missing else 0.0
 
     def _checked_batch(self, batch: int) -> State:
         state = self._store.state

@@ -89,6 +89,7 @@ _SLIPS = (
     (r"\bCONVERT ?\( ?(?P<type>\w+), ?‸(?P<value>[^,()]+?) ?\)", "write CAST({value} AS {type})"),
     (r"(?P<value>\w+) ‸SEPARATOR\b", "it is the second argument: STRING_AGG({value}, ',')"),
     (r"OVER ?\( ?‸GROUP BY\b", "write PARTITION BY"),
+    (r"\bOVER ?\( ?(?P<by>PARTITION|ORDER) ‸", "write {BY} BY"),
     (r"\bOVER ‸?(?P<by>(?:PARTITION|ORDER) BY)\b", "a window stands in parentheses: OVER ({BY} …)"),
     (r"\bPIVOT\b.*\bFOR ‸(?P<k>\w+)", "list the values, as in FOR {k} IN ('a', 'b')"),
     (r"\bFILTER ‸?WHERE\b", "a condition stands in parentheses: FILTER (WHERE …)"),
@@ -98,6 +99,11 @@ _SLIPS = (
     (r"(?<!\* )(?P<sign>[*/+-]) ‸(?:FROM|WHERE|GROUP BY|ORDER BY)\b", "a value is missing behind {sign}"),
     (r"(?<!CAST)(?<!SUM)(?<!AVG)(?<!COUNT)\((?:[^()]*,)? ?(?!DISTINCT|SELECT)(?P<one>\w+) ‸(?P<two>\w+) ?[,)]",
      "is a comma missing before {two}?"),
+    (r"(?P<f>\w+) OVER ‸\(", "a function has parentheses: {F}() OVER (…)"),
+    (r"‸(?P<w>DESC|ASC)ENDING\b", "write {W}"),
+    (r"‸(?P<word>ORDER|GROUP)$", "write {WORD} BY and a column"),
+    (r"\b(?P<op>UNION|INTERSECT|EXCEPT|MINUS)( ALL| DISTINCT)? ‸(?!SELECT|\()(?P<t>\w+)\b",
+     "{OP} stands between two queries: {OP} SELECT {t} …"),
     # What is too much.
     (r"\b(?P<word>\w\w+) ‸(?P=word)\b", "{word} stands twice: leave one out"),
 )  # fmt: skip

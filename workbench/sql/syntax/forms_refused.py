@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from itertools import accumulate
 
+from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from workbench.errors import SqlError
@@ -46,6 +47,10 @@ _REFUSED = (
      "there is no type {at}", "write DECIMAL(15, 2), DOUBLE or BIGINT, and VARCHAR of texts"),
     (frozenset({"postgres"}), r"\b(?P<at>PERCENTILE_CONT|PERCENTILE_DISC) \( (?!\S+ \) WITHIN\b)[^()]*,",
      "{AT} takes a share alone", "write {at}(0.5) WITHIN GROUP (ORDER BY …)"),
+    (_ALL, r"\b(?P<at>IF) (?!\()[^()]*? THEN\b", "IF … THEN is no expression", "write CASE WHEN … THEN … ELSE … END"),
+    (_ALL, r"\bLIMIT \d+ (?P<at>ROWS?)\b", "LIMIT has a number alone", "leave {at} out"),
+    (_ALL - {"duckdb", "bigquery"}, r"\bAS (?P<at>'…')", "a name is no text",
+     "a name of several words stands in {quotes}"),
     # What the parser reads over.
     (_ALL, r"(?:[(,\[]|\b(?:SELECT|DISTINCT|FROM|GROUP BY|ORDER BY)) (?P<at>,)",
      "syntax error: nothing stands before the comma", "leave the comma out, or write what belongs before it"),
@@ -108,4 +113,5 @@ def refuse_forms(source: SourceText, statement: Sequence[Token]) -> None:
             token = statement[starts.index(found.start("at"))]
             parts = found.groupdict() | {name.upper(): part.upper() for name, part in found.groupdict().items()}
             span = source.span(token.start, token.end + 1)
-            raise SqlError(message.format(**parts), **span, hint=hint.format(**parts))
+            quotes = exp.to_identifier("a name", quoted=True).sql(source.dialect)
+            raise SqlError(message.format(**parts), **span, hint=hint.format(**parts, quotes=quotes))

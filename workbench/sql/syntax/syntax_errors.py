@@ -160,7 +160,7 @@ def _rank(token: Token, following: Token | None) -> int | None:
 
 
 def look_at_lists(source: SourceText, statement: Sequence[Token]) -> None:
-    """Refuse IN before a value outside of parentheses, and warn of texts that the parser puts together.
+    """Refuse IN before a value outside of parentheses, and warn of texts that the parser puts together, and of 1,000.
 
     Raises:
         SqlError: IN has no list, with its place.
@@ -172,6 +172,9 @@ def look_at_lists(source: SourceText, statement: Sequence[Token]) -> None:
             raise _error_at(
                 after, "LIMIT has one number", source, f"of LIMIT {token.text}, n write LIMIT n OFFSET {token.text}"
             )
+        if _is_thousand(before, token, after) and not source.sql[: token.start].count("("):
+            what = f"{before.text},{after.text if after else ''} are two values"
+            source.warn(what, token, "a number has nothing between its thousands")
         if before.token_type is token.token_type is TokenType.STRING:
             what = f"two texts without a comma between them are one, '{before.text}{token.text}'"
             source.warn(what, token, "write a comma before it; if one text is meant, || puts two together")
@@ -362,6 +365,13 @@ def _lacks_second_end(statement: Sequence[Token]) -> bool:
     kinds = [token.token_type for token in statement]
     at = len(kinds) - kinds[::-1].index(TokenType.BETWEEN) if TokenType.BETWEEN in kinds else len(kinds)
     return at < len(kinds) and TokenType.AND not in kinds[at:]
+
+
+def _is_thousand(before: Token, token: Token, after: Token | None) -> bool:
+    """Whether a comma stands between a number and three digits, with no blank around it."""
+    if token.token_type is not TokenType.COMMA or after is None or after.start != before.end + 2:
+        return False
+    return before.token_type is after.token_type is TokenType.NUMBER and len(after.text) == 3 and after.text.isdecimal()
 
 
 def _is_twice(statement: Sequence[Token], at: int) -> bool:
