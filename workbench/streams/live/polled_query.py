@@ -87,6 +87,15 @@ class PolledQuery:
         self.lag, self.every = _seconds("lag", lag), _seconds("every", every)
 
 
+def _unnoticed(query: PolledQuery) -> tuple[str, ...]:
+    """What a poll does not see, as a note: what happens to rows that it has read."""
+    if query.every is not None:
+        return ()
+    by = " or ".join(query.by)
+    also = "every='10 minutes' with key=[…] compares all rows, and finds updates and deletes"
+    return (f"polled by {by}: a row that is updated is not read again unless its {by} grows; {also}",)
+
+
 class QueryReader(TypedReader):
     """Reads a polled query.
 
@@ -114,7 +123,7 @@ class QueryReader(TypedReader):
             records = [dict(zip(names, row, strict=True)) for row in rows if not isinstance(row, Exception)]
             records = [record for record in records if not isinstance(within_depth(record), str)]
             schema = schema_of(records)
-            notes = tuple(suggested_times(records, schema))
+            notes = (*suggested_times(records, schema), *_unnoticed(query))
             for column in query.by:
                 if not _can_grow(by := schema.field(column).type):
                     hint = "poll by a column of whole numbers, texts or times, each larger than those before"
