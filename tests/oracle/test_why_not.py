@@ -77,7 +77,8 @@ def shapes(draw: random.Random) -> Iterator[tuple[Asked, str]]:
     first = "ROW_NUMBER() OVER (PARTITION BY g ORDER BY k DESC NULLS LAST, id) <= 2"
     qualify = {"QUALIFY ROW_NUMBER() <= 2": f"QUALIFY {first}"}
     yield Asked("SELECT t.id, t.k", None, alone, "", qualify), f"id = {number}"
-    taken = {"EXCEPT or NOT IN, rows of t, u": f"t.g NOT IN (SELECT g FROM u WHERE c = '{city}' AND g IS NOT NULL)"}
+    name = "EXCEPT, NOT IN, NOT EXISTS or LEFT JOIN … IS NULL, rows of u"
+    taken = {name: f"t.g NOT IN (SELECT g FROM u WHERE c = '{city}' AND g IS NOT NULL)"}
     yield Asked("SELECT t.id", None, {f"WHERE k > {k}": f"t.k > {k}"} | taken), f"id = {number}"
 
 

@@ -16,6 +16,7 @@ R = pd.DataFrame({"k": [2, 3]})
 M = pd.DataFrame({"m": [1, 2, 3], "name": ["a", "b", "c"]})
 JOINED = "FROM t JOIN m ON m.m = t.m LEFT JOIN r ON r.k = t.id"
 ALONE = {"r.k IS NULL": "r.k IS NULL", "t.d < 5": "t.d < 5"}
+TAKING = "EXCEPT, NOT IN, NOT EXISTS or LEFT JOIN … IS NULL"
 PARTS: dict[str, tuple[str, dict[str, str], dict[str, str]]] = {
     "outer join": ("SELECT t.id FROM t LEFT JOIN r ON r.k = t.id", ALONE, {}),
     "beside a join": (f"SELECT t.id, m.name {JOINED}", ALONE, {}),
@@ -27,7 +28,7 @@ PARTS: dict[str, tuple[str, dict[str, str], dict[str, str]]] = {
     "not exists": (
         "SELECT t.id FROM t",
         {
-            "EXCEPT or NOT IN, rows of r, t": "NOT EXISTS (SELECT 1 FROM r WHERE r.k = t.id)",
+            f"{TAKING}, rows of r": "NOT EXISTS (SELECT 1 FROM r WHERE r.k = t.id)",
             "d < 5": "t.d < 5",
         },
         {},

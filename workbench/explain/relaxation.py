@@ -46,6 +46,8 @@ _CLAUSES = {
     "qualify": "QUALIFY",
 }
 """The parts of a block that have conditions, and what an analyst calls them."""
+_TAKING_WORDS = "EXCEPT, NOT IN, NOT EXISTS or LEFT JOIN … IS NULL"
+"""What takes rows away that another query has, as texts say it; it is one operator of the network."""
 _TAKING = frozenset({"except", "antijoin"})
 _KEEPING = frozenset({"intersect", "semijoin"})
 
@@ -167,9 +169,10 @@ def _own(part: Input, views: ViewNames) -> Iterator[Condition]:
             offset = f" OFFSET {part.offset}" if part.offset else ""
             yield Condition("LIMIT" if limit else "OFFSET", f"{limit}{offset}".strip(), ("limit", id(part)))
         case SetQuery() if part.operator in _TAKING | _KEEPING:
-            streams = sorted(frozenset().union(*map(streams_of, part.branches[1:])))
-            word = "EXCEPT or NOT IN" if part.operator in _TAKING else "INTERSECT or IN"
-            yield Condition(f"{word}, rows of", ", ".join(streams), ("set", id(part)))
+            streams = frozenset().union(*map(streams_of, part.branches[1:]))
+            others = sorted(streams - streams_of(part.branches[0]) or streams)
+            word = _TAKING_WORDS if part.operator in _TAKING else "INTERSECT, IN or EXISTS"
+            yield Condition(f"{word}, rows of", ", ".join(others), ("set", id(part)))
         case Block():
             yield from _of_block(part, views)
 
