@@ -158,8 +158,8 @@ class FakeQuery:
         cause = Cause((Condition("WHERE", "amount > 5", ("where",)),), ("S1",), 1, self.head(1), {"fed": rows})
         return MissingRows(self.name, expected, 0, (cause,))
 
-    def batch_before(self, since: str) -> int | None:
-        return int(since) if since.isdecimal() else None
+    def batch_before(self, since: str | int) -> int | None:
+        return int(since) if str(since).isdecimal() else None
 
     def changes(self, since: int | None = None) -> pd.DataFrame:
         frame = self.frame.copy()
