@@ -1,7 +1,7 @@
 """Forms that the parser takes in every dialect, though the database of the dialect refuses them or means another thing.
 
-Each is a pattern of the words of a statement, with a blank between any two and texts as ``'…'``; ``at`` is the word
-that the error points at. A new one is a line.
+Each is a pattern of the words of a statement, with a blank between any two, texts as ``'…'``, and names that are no
+plain word as ``"…"``; ``at`` is the word that the error points at. A new one is a line.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def refuse_forms(source: SourceText, statement: Sequence[Token]) -> None:
                        ^
         hint: COUNT(*) counts rows
     """
-    words = ["'…'" if token.token_type is TokenType.STRING else source.token_text(token) for token in statement]
+    words = [_word(source, token) for token in statement]
     text, starts = " ".join(words), [0, *accumulate(len(word) + 1 for word in words)]
     for dialects, pattern, message, hint in _PATTERNS:
         if source.dialect in dialects and (found := pattern.search(text)):
@@ -115,3 +115,11 @@ def refuse_forms(source: SourceText, statement: Sequence[Token]) -> None:
             span = source.span(token.start, token.end + 1)
             quotes = exp.to_identifier("a name", quoted=True).sql(source.dialect)
             raise SqlError(message.format(**parts), **span, hint=hint.format(**parts, quotes=quotes))
+
+
+def _word(source: SourceText, token: Token) -> str:
+    """A word of a statement; of texts, and of names that are no plain word, only what they are."""
+    word = source.token_text(token)
+    if token.token_type is TokenType.STRING:
+        return "'…'"
+    return '"…"' if token.token_type is TokenType.IDENTIFIER and not word[1:-1].isidentifier() else word
