@@ -1,1 +1,1 @@
-"""Queries of the benchmarks: TPC-H and Nexmark, an analyst's day, views by threshold, windowed queries without end."""
+"""Queries of the benchmarks: TPC-H and Nexmark, an analyst's day, views by threshold."""
