@@ -95,7 +95,8 @@ def micros_of_texts(texts: Sequence[str], format_: str) -> list[int | None]:
     days = months.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64) + fields["d"] - 1
     valid &= days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64) == months
     seconds = (fields["H"] * 60 + fields["m"]) * 60 + fields["s"]
-    micros = iter(np.where(valid, days * _DAY + seconds * _SECOND + fields["S"], None).tolist())
+    times = (days * _DAY + seconds * _SECOND + fields["S"]).tolist()
+    micros = (time if is_valid else None for time, is_valid in zip(times, valid.tolist(), strict=True))
     return [next(micros) if match else None for match in found]
 
 
