@@ -25,6 +25,7 @@ FORMS = [
     ("SELECT SUM(, temp) AS s FROM Readings", ",", None, ("spark", "duckdb", "postgres")),
     ("SELECT farm,, temp FROM Readings", ",", None, ("spark", "duckdb", "postgres")),
     ('SELECT farm AS "a , , b( ,c" FROM Readings', "", "duckdb", ()),
+    ("SELECT temp AS 'in degrees' FROM Readings", "'in degrees'", "duckdb", ("spark", "postgres")),
     ("SELECT farm FROM FROM Readings", "FROM", None, ("spark", "duckdb", "postgres")),
     ("SELECT farm, COUNT(*) AS n FROM Readings GROUP GROUP BY farm", "GROUP BY", None, ("spark", "duckdb")),
     ("SELECT AVG(temp) OVER (PARTITION BY ORDER BY at) AS a FROM Readings", "ORDER BY", None, ("spark", "duckdb")),

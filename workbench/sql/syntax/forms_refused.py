@@ -49,7 +49,7 @@ _REFUSED = (
      "{AT} takes a share alone", "write {at}(0.5) WITHIN GROUP (ORDER BY …)"),
     (_ALL, r"\b(?P<at>IF) (?!\()[^()]*? THEN\b", "IF … THEN is no expression", "write CASE WHEN … THEN … ELSE … END"),
     (_ALL, r"\bLIMIT \d+ (?P<at>ROWS?)\b", "LIMIT has a number alone", "leave {at} out"),
-    (_ALL - {"duckdb", "bigquery"}, r"\bAS (?P<at>'…')", "a name is no text",
+    (_ALL - {"duckdb", "bigquery"}, r"^(?!CREATE\b).*?\bAS (?P<at>'…')", "a name is no text",
      "a name of several words stands in {quotes}"),
     # What the parser reads over.
     (_ALL, r"(?:[(,\[]|\b(?:SELECT|DISTINCT|FROM|GROUP BY|ORDER BY)) (?P<at>,)",
@@ -64,8 +64,8 @@ _REFUSED = (
     (_ALL, r"\b(?P<at>ALL|DISTINCT) (?P<of>UNION|EXCEPT|INTERSECT)\b", "syntax error: {AT} stands behind {OF}",
      "write {of} {at}"),
     (_ALL, r"\bNOT (?P<at>IS)\b", "syntax error: NOT stands behind IS", "write IS NOT"),
-    (_ALL - {"duckdb"}, rf"(?:[\])]|{_NO_KEY_WORD}) (?P<at>NOT) NULL\b", "syntax error: a test for NULL has IS",
-     "write IS NOT NULL"),
+    (_ALL - {"duckdb"}, rf"^(?!CREATE\b).*?(?:[\])]|{_NO_KEY_WORD}) (?P<at>NOT) NULL\b",
+     "syntax error: a test for NULL has IS", "write IS NOT NULL"),
     (_ALL, r"\bWITH (?:RECURSIVE )?(?P<at>AS)\b", "syntax error: WITH names no query", "write WITH name AS (SELECT …)"),
     (_ALL - _SPARK, r"\bWITH (?:RECURSIVE )?(?P<of>\w+) (?P<at>\() SELECT\b",
      "syntax error: AS is missing before (", "write WITH {of} AS (SELECT …)"),
@@ -121,5 +121,5 @@ def _word(source: SourceText, token: Token) -> str:
     """A word of a statement; of texts, and of names that are no plain word, only what they are."""
     word = source.token_text(token)
     if token.token_type is TokenType.STRING:
-        return "'…'"
+        return "'…'" if word[0] != '"' else '"…"'
     return '"…"' if token.token_type is TokenType.IDENTIFIER and not word[1:-1].isidentifier() else word
