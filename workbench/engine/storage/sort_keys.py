@@ -99,7 +99,10 @@ def _field(column: pa.Array, last: bool) -> pa.Array:
 
 def digits_of_words(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint8]:
     """64-bit numbers as digits to base 128, the highest first; shape (numbers, digits)."""
-    return ((words[:, None] >> _SHIFTS) & np.uint64(127)).astype(np.uint8)
+    digits = np.empty((len(_SHIFTS), len(words)), dtype=np.uint8)
+    for own, shift in zip(digits, _SHIFTS, strict=True):
+        np.bitwise_and((words >> shift).astype(np.uint8), np.uint8(127), out=own)
+    return digits.T
 
 
 def words_of_digits(digits: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
