@@ -44,7 +44,7 @@ _CONNECT = "pyspark.sql.connect."
 """Modules of Spark Connect, whose classes have the names of others."""
 _NAMES = {"name", "stream"}
 """Parameters that name something of a session."""
-_NOT_EMPTY = {"dialect", "path", "column", "query", "time", "weight", "transaction", "sort", "zone", "type"}
+_NOT_EMPTY = {"dialect", "path", "query", "time", "weight", "transaction", "sort", "zone", "type"}
 """Further parameters of which an empty text says nothing."""
 _AT_LEAST_0 = {"limit", "skip", "batches"}
 """Numbers of things."""
