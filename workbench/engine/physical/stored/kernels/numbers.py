@@ -226,7 +226,8 @@ def _rounded(numbers: _Doubles, digits: int, mode: str) -> _Doubles:
         written = Decimal(repr(float(numbers[at])))
         has_more = written.as_tuple().exponent < -digits  # type: ignore[operator]
         found[at] = float(written.quantize(unit, mode, _DIGITS_KEPT)) if has_more else numbers[at]
-    return found + 0.0  # a zero has no sign
+    with np.errstate(invalid="ignore"):  # a NaN may have bits of any kind
+        return np.asarray(found + 0.0)  # a zero has no sign
 
 
 def _is_scaled(call: Call) -> bool:
