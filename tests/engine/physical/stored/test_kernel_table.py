@@ -245,7 +245,12 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
         (COLUMNS[INTEGER][0], Constant(month, INTEGER), Constant(day, INTEGER))
         for month, day in ((2, 29), (1, 31), (13, 1))
     ]
-    + [(Constant(year, INTEGER), *COLUMNS[INTEGER]) for year in (-4, 0, 1900, 2024)],
+    + [
+        (Constant(year, INTEGER), *days)
+        for year in (-4, 0, 1900, 2024, 290_000, -290_000, 292_277, -292_278, 400_000, -5_900_000)
+        for days in (COLUMNS[INTEGER], (Constant(1, INTEGER), Constant(1, INTEGER)))
+    ],
+    "base64": [(call("||", COLUMNS[STRING][0], Constant("abc" * n, STRING)),) for n in (12, 18, 19, 20, 60)],
     "in": [(COLUMNS[type_][0], COLUMNS[type_][1], Constant(1, INTEGER)) for type_ in (INTEGER, DOUBLE, MONEY)],
     "field": [(COLUMNS[POINT][0], Constant(at, INTEGER)) for at in range(4)],
     **{

@@ -25,6 +25,9 @@ _KEPT = f"({{0}} - ({_CLOCK.replace('{0}', '{2}')} - {{2}}))"
 """The instant by the offset that the zone has at another one."""
 _OFFSET = "(unix_seconds(cast({0} as timestamp)) - unix_seconds(cast({1} as timestamp)))"
 _TWO_DIGITS = "lpad(cast({} as string), 2, '0')"
+MOST_YEARS = 290_000
+"""Up to these, before our time and after it, a date has microseconds; Spark raises in the first year beyond."""
+_HAS_MICROS = f"{{0}} between -{MOST_YEARS} and {MOST_YEARS}"
 _MANY_YEARS = "{1} between -120000 and 120000"
 """Ten thousand years each way, in months; Spark raises where a date leaves its range."""
 
@@ -99,12 +102,15 @@ DECLARED = [
              "months_between(cast({0} as timestamp), cast({1} as timestamp), {2})"),
     function("convert_timezone(string, string, timestamp): timestamp"),
     function("make_date(integer, integer, integer): date",
-             "cast(try_make_timestamp_ntz({int0}, {int1}, {int2}, 0, 0, 0) as date)", names="make_date",
+             f"(case when {_HAS_MICROS} then"
+             " cast(try_make_timestamp_ntz({int0}, {int1}, {int2}, 0, 0, 0) as date) end)",
+             names="make_date",
              dialects=SPARK_FAMILY | ONLY_POSTGRES,
              help="make_date(year, month, day) Create date from year, month and day fields.",
              example="SELECT make_date(2013, 7, 15) → 2013-07-15"),
     function("make_timestamp(integer, integer, integer, integer, integer, decimal(16,6)): timestamp",
-             "try_make_timestamp_ntz({int0}, {int1}, {int2}, {int3}, {int4}, {5})"),
+             f"(case when {_HAS_MICROS} then"
+             " try_make_timestamp_ntz({int0}, {int1}, {int2}, {int3}, {int4}, {5}) end)"),
     function("unix_seconds(moment): integer", f"cast(floor({_MICROS} / 1000000) as bigint)",
              help="unix_seconds(timestamp) Returns the number of seconds since 1970-01-01 00:00:00 UTC."),
     function("unix_millis(moment): integer", f"cast(floor({_MICROS} / 1000) as bigint)",

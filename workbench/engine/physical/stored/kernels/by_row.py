@@ -25,12 +25,14 @@ from workbench.engine.physical.stored.kernels.kernel import Kernel
 from workbench.engine.physical.stored.kernels.odd_texts import ODD_BYTES, ODD_TEXTS, masked
 from workbench.sql.algebra.expressions import Call, Constant
 from workbench.sql.algebra.types import Kind
+from workbench.sql.functions.times.times import MOST_YEARS
 
 _INT = range(-(2**31), 2**31)
 _MASK = 2**64 - 1
 _MOST = 100_000
 """Characters of a text that ``repeat`` and ``space`` make."""
 _MOST_FACTORIAL = 20
+_LINE = 76
 _FIRST_DAY, _DAYS_OF_CYCLE, _MICROS_OF_DAY = dt.date(1970, 1, 1).toordinal(), 146_097, 86_400_000_000
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -108,11 +110,12 @@ def _shifted(move: Callable[[int, int], int]) -> Callable[[int, int], int | None
 
 
 def _make_date(year: int, month: int, day: int) -> int | None:
-    if not (year in _INT and 1 <= month <= 12 and 1 <= day <= calendar.monthrange(year % 400 + 400, month)[1]):
+    if not (
+        abs(year) <= MOST_YEARS and 1 <= month <= 12 and 1 <= day <= calendar.monthrange(year % 400 + 400, month)[1]
+    ):
         return None
     within = dt.date(year % 400 + 400, month, day).toordinal()
-    days = within + (year // 400 - 1) * _DAYS_OF_CYCLE - _FIRST_DAY
-    return days if -(2**63) <= days * _MICROS_OF_DAY < 2**63 else None
+    return within + (year // 400 - 1) * _DAYS_OF_CYCLE - _FIRST_DAY
 
 
 def _month(days: int) -> int:
@@ -137,6 +140,12 @@ def _levenshtein(one: str, other: str) -> int:
 
 def _unhex(digits: str) -> bytes | None:
     return binascii.unhexlify("0" * (len(digits) % 2) + digits) if _HEX.fullmatch(digits) else None
+
+
+def _base64(data: bytes) -> str:
+    """In lines, as of mails (RFC 2045)."""
+    written = base64.b64encode(data).decode()
+    return "\r\n".join(written[at : at + _LINE] for at in range(0, len(written), _LINE))
 
 
 def _digest(name: str) -> Callable[[str | bytes], str]:
@@ -170,7 +179,7 @@ _BY_ROW: dict[str, Callable[..., Any]] = {
     "hex": lambda number: f"{number & _MASK:X}",
     "hex_of_text": lambda text: text.encode().hex().upper(),
     "bin": lambda number: f"{number & _MASK:b}",
-    "base64": lambda text: base64.b64encode(text.encode()).decode(),
+    "base64": lambda text: _base64(text.encode()),
     "md5": _digest("md5"),
     "sha1": _digest("sha1"),
     "sha2": _sha2,
@@ -197,7 +206,7 @@ _OF_BYTES: dict[str, Callable[..., Any]] = {
     "md5_of_bytes": _digest("md5"),
     "sha1_of_bytes": _digest("sha1"),
     "sha2_of_bytes": _sha2,
-    "base64_of_bytes": lambda data: base64.b64encode(data).decode(),
+    "base64_of_bytes": _base64,
     "crc32_of_bytes": zlib.crc32,
 }
 """The same of functions that take bytes, or give them."""
@@ -235,8 +244,7 @@ def _made_timestamp(year: int, month: int, day: int, hour: int, minute: int, sec
     days = _make_date(year, month, day)
     if days is None or not (0 <= hour < 24 and 0 <= minute < 60 and 0 <= seconds <= 60):
         return None
-    micros = days * _MICROS_OF_DAY + (hour * 60 + minute) * 60_000_000 + int(seconds * 1_000_000)
-    return micros if -(2**63) <= micros < 2**63 else None
+    return days * _MICROS_OF_DAY + (hour * 60 + minute) * 60_000_000 + int(seconds * 1_000_000)
 
 
 def _make_timestamp(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
