@@ -340,18 +340,15 @@ class Query:
         """The batch after which ``changes(since)`` begins; ``None``: with the answer at registration.
 
         Args:
-            since: a batch, or an event time, as in ``changes``.
-
-        Raises:
-            QueryError: as in ``changes``.
+            since: a batch, or an event time, as in ``changes``, which says what is raised.
         """
         self._check_open()
         self.check_active()
         reached = self._store.last.engine.clock.latest_by_batch(streams_of(self.logical))
         batch, last = batch_before(since, list(reached), self.name), self._store.last.batch
         if batch is not None and not 0 <= batch <= last:
-            message = f"there is no batch {batch} of {self.name}"
-            raise QueryError(message, hint=f"the batches so far are 0, the history, to {last}")
+            hint = f"the batches so far are 0, the history, to {last}"
+            raise QueryError(f"there is no batch {batch} of {self.name}", hint=hint)
         return batch
 
     def changes(self, since: Since | None = None) -> pd.DataFrame:
