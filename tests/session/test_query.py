@@ -9,7 +9,7 @@ from html import escape
 import pandas as pd
 import pytest
 
-from workbench.errors import QueryError, WorkbenchError
+from workbench.errors import InputError, QueryError, WorkbenchError
 from workbench.limits import Limits
 from workbench.session.query import Query
 from workbench.session.session import Session
@@ -44,7 +44,7 @@ def test_first_rows_are_rows_of_the_result(session, name: str, limit: int) -> No
 
 
 def test_a_negative_number_of_rows_is_refused(session) -> None:
-    with pytest.raises(QueryError, match="cannot show -1 rows"):
+    with pytest.raises(InputError, match="limit is -1"):
         session.query("all_rows").head(-1)
 
 
