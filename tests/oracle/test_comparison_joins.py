@@ -35,6 +35,8 @@ SHOWN = {
     "of a join": "SELECT id, other, {c} AS c FROM {rows} JOIN (SELECT k AS other, flag AS f FROM u) AS j ON other = k"
     " WHERE {o} OR f",
     "distinct": "SELECT DISTINCT {key}, COALESCE({c}, FALSE) AS c, ({o}) IS TRUE AS o FROM {rows}",
+    "grouped by position": "SELECT {c} AS c, COUNT(*) AS n, CASE WHEN {o} THEN 1 ELSE 0 END AS o, MIN(id) AS least"
+    " FROM {rows} GROUP BY 1, 3",
 }
 
 

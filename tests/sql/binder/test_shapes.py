@@ -19,6 +19,11 @@ SHAPES = {
     "GROUPING SETS": ("SELECT g, k, COUNT(*) AS n FROM t GROUP BY GROUPING SETS ((g), (k), ())", "yyy"),
     "subquery in ORDER BY": ("SELECT k FROM t ORDER BY (SELECT MAX(u.g) FROM u WHERE u.k = t.k), k", "yyy"),
     "subquery in GROUP BY": ("SELECT COUNT(*) AS n FROM t GROUP BY (SELECT MAX(u.g) FROM u WHERE u.k = t.k)", "yyy"),
+    "subquery in a group by position": (
+        "SELECT g > (SELECT MAX(u.g) FROM u WHERE u.k = t.k) AS c, COUNT(*) AS n FROM t GROUP BY 1", "yyy"),
+    "subquery in a group that is repeated": (
+        "SELECT (SELECT MAX(u.g) FROM u WHERE u.k = t.k) AS c FROM t GROUP BY (SELECT MAX(u.g) FROM u WHERE u.k = t.k)",
+        "yyy"),
     "subquery in ON of LEFT JOIN": (
         "SELECT t.k FROM t LEFT JOIN u ON t.k = u.k AND u.g IN (SELECT k FROM t AS v)", "yyy"),
     "subquery in ON of both sides": (

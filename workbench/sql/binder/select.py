@@ -115,6 +115,7 @@ class SelectBinder:
         self._analytics = Analytics.of(select, self._source)
         self._items: list[_SelectItem] = []
         self._computed_groups: dict[Expression, Column] = {}
+        self._by_text: dict[exp.Expr, Expression] = {}
 
     @cached_property
     def is_grouped(self) -> bool:
@@ -129,9 +130,8 @@ class SelectBinder:
 
         EXPLODE of the select list is a join, too, whose columns no other clause sees.
         """
-        self._from = bind_from(
-            self._select, self._context, self._subqueries_of, None if windows is None else windows.on
-        )
+        on = None if windows is None else windows.on
+        self._from = bind_from(self._select, self._context, self._subqueries_of, on)
         self._scope = self._from.scope
         self._select.set("expressions", for_each_column(self._select.expressions, self._scope))
         self._distinct_on = [node.unalias() for node in for_each_column(self._distinct_on, self._scope)]
@@ -238,7 +238,9 @@ class SelectBinder:
         star = node.this if isinstance(node, exp.Column) and isinstance(node.this, exp.Star) else node
         if isinstance(star, exp.Star):
             return self._starred(star, node)
-        return [(shown_name(node, self._source), scalar.bind(node.unalias()))]
+        # Each time that a subquery is bound it is another input, so what repeats a group with one is that group.
+        group = self._by_text.get(node.unalias().unnest()) if node.find(exp.Query) else None
+        return [(shown_name(node, self._source), scalar.bind(node.unalias()) if group is None else group)]
 
     def bind_order(self) -> None:
         """DISTINCT ON and ORDER BY, which may name items, or the order of FROM; what else they read is selected."""
@@ -429,7 +431,7 @@ class SelectBinder:
     def _group(self, node: exp.Expr, scalar: ScalarBinder) -> Expression:
         """A group; GROUP BY 1 means the first select item (in Oracle it would be a constant, which is never meant)."""
         if not isinstance(node, exp.Literal) or node.is_string:
-            return scalar.bind(node)
+            return self._by_text.setdefault(node.unnest(), scalar.bind(node))
         if not self._source.rules.group_by_position:
             self._source.refuse("GROUP BY a position", node, "repeat the expression")
         items: list[exp.Expr | Expression] = []
@@ -442,7 +444,7 @@ class SelectBinder:
             what = f"GROUP BY {node.name} is not a position in the select list"
             raise self._source.error(what, node, position_hint(len(items)))
         group = items[position - 1]
-        return scalar.bind(group) if isinstance(group, exp.Expr) else group
+        return self._by_text.setdefault(group.unnest(), scalar.bind(group)) if isinstance(group, exp.Expr) else group
 
     def _not_grouped(self, scalar: ScalarBinder) -> Callable[[Column], SqlError]:
         return lambda column: not_grouped(column, scalar.columns, self._select, self._source)
