@@ -6,7 +6,7 @@ import json
 import socket
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -65,7 +65,9 @@ def test_rows_that_programs_send_come_to_the_session_that_was_opened(first: Sess
 
 
 @pytest.mark.parametrize("serve", [lambda session: session.serve().url + "/q", lambda s: serve_metrics(s).url])
-def test_ports_are_free_for_the_session_that_was_opened(first: Session, tmp_path: Path, serve) -> None:
+def test_ports_are_free_for_the_session_that_was_opened(
+    first: Session, tmp_path: Path, serve: Callable[[Session], str]
+) -> None:
     url = serve(first)
     assert is_answered(url)
     context = gone_on(first, tmp_path / "copy")
