@@ -133,6 +133,16 @@ def patterns_of(texts: pa.Array, few: int = 0) -> list[str]:
     return found
 
 
+def are_iso(texts: pa.Array, kind: Kind) -> pa.Array:
+    """Which texts are dates, or times, as SQL writes them, by which no pattern means another day.
+
+    Example:
+        >>> are_iso(pa.array(["2026-01-31", "2026-01-31 10:00", "31.1.2026"]), Kind.DATE).to_pylist()
+        [True, False, False]
+    """
+    return pc.match_substring_regex(pc.utf8_trim_whitespace(texts), _ISO[kind])
+
+
 def is_sure(patterns: Sequence[str]) -> bool:
     """Whether texts of some patterns (``patterns_of``) can be read in one way alone.
 
@@ -186,7 +196,7 @@ def _of_forms(name: str, text: pa.Array) -> str:
     """
     column, given, text = name_in_sql(name, "spark"), text, pc.utf8_trim_whitespace(text)
     column = column if text.equals(given) else f"TRIM({column})"
-    is_iso = pc.match_substring_regex(text, _ISO[Kind.TIMESTAMP])
+    is_iso = are_iso(text, Kind.TIMESTAMP)
     reads = [f"CAST({column} AS TIMESTAMP)"] if pc.any(is_iso).as_py() else []
     rest = text.filter(pc.invert(is_iso))
     while len(rest) and len(reads) < _MOST_FORMS:
@@ -223,14 +233,15 @@ def read_marks(values: pa.Array, form: str) -> tuple[pa.Array, Mask | None]:
     return pc.equal(place, 0), misfit if misfit.any() else None
 
 
-def read_times(values: pa.Array, type_: DataType, form: str, also_iso: bool = False) -> tuple[pa.Array, Mask | None]:
+def read_times(values: pa.Array, type_: DataType, form: str) -> tuple[pa.Array, Mask | None]:
     """Texts as dates or times, and a mask of those that are none (``None``: all are).
+
+    What is written as SQL writes it, ``2026-01-31``, is read beside a pattern, too: none means another day.
 
     Args:
         values: the texts.
         type_: DATE or TIMESTAMP.
         form: how they are written.
-        also_iso: whether what is written as SQL writes it, ``2026-01-31``, is read too: no pattern means another day.
 
     Example:
         >>> from workbench.sql.algebra.types import DATE
@@ -241,9 +252,8 @@ def read_times(values: pa.Array, type_: DataType, form: str, also_iso: bool = Fa
     text = pc.utf8_trim_whitespace(values)
     unit = form.removeprefix(FOUND_OUT)
     times = _of_unit(text, unit, form != unit) if unit in _PLACES else _of_pattern(text, form)
-    if also_iso and "Z" not in form:  # what has no offset may be in another zone than what has one
-        is_iso = pc.match_substring_regex(text, _ISO[type_.kind])
-        times = pc.coalesce(times, pc.if_else(is_iso, text, pa.scalar(None, pa.string())))
+    if unit not in _PLACES and "Z" not in form:  # what has no offset may be in another zone than what has one
+        times = pc.coalesce(times, pc.if_else(are_iso(text, type_.kind), text, pa.scalar(None, pa.string())))
     if type_.kind is Kind.DATE and pa.types.is_string(times.type):
         times = pc.utf8_slice_codeunits(times, 0, 10)
     fitting, misfit = convert(times, type_)

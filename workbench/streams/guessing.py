@@ -31,6 +31,7 @@ from workbench.sql.algebra.types import (
 from workbench.streams.convert import NAN_MARKS, NULL_MARKS, convert, without_marks
 from workbench.streams.declared_times import (
     FOUND_OUT,
+    are_iso,
     declaration,
     how_to_declare,
     is_sure,
@@ -210,15 +211,28 @@ def _as_dates(name: str, text: pa.Array, values: pa.Array, first: tuple[str, ...
 
     ``None``: they are no such texts; the other arguments are those of ``guess``.
     """
-    patterns = dates_of(text)
+    patterns, also = dates_of(text), ""
+    if not is_sure(patterns) and (beside := _beside_iso(text)):
+        patterns, also = beside, " and yyyy-MM-dd"
     if is_sure(patterns):
         type_, form = split_form(patterns[0])
         kind = DATE if type_ == "date" else TIMESTAMP
         in_utc = ", in UTC" if form.endswith("Z") else ""
-        return Guess(name, kind, f"{_NAMES[kind.kind]} as {form}{in_utc}{_said_marks(values, kind)}", first, form)
+        return Guess(name, kind, f"{_NAMES[kind.kind]} as {form}{also}{in_utc}{_said_marks(values, kind)}", first, form)
     ways = " or ".join(declaration(name, pattern) for pattern in patterns)
     which = "reads them" if len(patterns) == 1 else "says which they are"
     return Guess(name, STRING, f"texts, of dates: {ways} {which}", first) if patterns else None
+
+
+def _beside_iso(text: pa.Array) -> list[str]:
+    """The one pattern of what is not written as SQL writes it, where that is dates, or times, too; else none."""
+    is_iso = are_iso(text, Kind.TIMESTAMP)
+    some_iso, rest = text.filter(is_iso), text.filter(pc.invert(is_iso))
+    patterns = dates_of(rest) if len(some_iso) and len(rest) else []
+    if not is_sure(patterns) or patterns[0].endswith("Z"):
+        return []
+    are_of_kind = are_iso(some_iso, Kind.DATE if patterns[0].startswith("date ") else Kind.TIMESTAMP)
+    return patterns if pc.all(are_of_kind).as_py() else []
 
 
 def dates_of(values: pa.Array) -> list[str]:
@@ -331,7 +345,7 @@ def read(values: pa.Array, guess: Guess) -> tuple[pa.Array, Mask | None]:
     if kind is Kind.DOUBLE and guess.form != PLAIN:
         text = pc.if_else(pc.match_substring_regex(text, NAN_MARKS), pa.scalar(None, pa.string()), text)
     if kind in _TIMES and guess.form != PLAIN:
-        return read_times(text, guess.type, guess.form, also_iso=True)
+        return read_times(text, guess.type, guess.form)
     text, misfit = to_plain(text, guess.form)
     other = _other_values(text, kind)
     text = pc.if_else(pa.array(other), pa.scalar(None, pa.string()), text) if other.any() else text
