@@ -55,6 +55,18 @@ def test_values_within_others_are_read_as_they_are(place: int) -> None:
     assert cells_of(exact) == {text.format("1.50")}
 
 
+@pytest.mark.parametrize(
+    "text", ["0.00000000000000", "-0.00000001000000", "1.50", "0.00", "123456789012345678901.0000"]
+)
+def test_a_decimal_has_no_exponent(text: str) -> None:
+    type_ = pa.decimal128(38, len(text.partition(".")[2]))
+    rows = frame_of(pa.table({"v": pa.array([Decimal(text)], type_)}))
+    assert text in (frame_table(rows).html or "") and text in frame_table(rows).text
+    grouped = f"{Decimal(text):,f}"
+    label = points_of(rows.assign(n=1), ChartColumns("v", "n", kind="bars"))[0]["label"]
+    assert grouped in (answer_table(rows, 1, "v").html or "") and label in (text, grouped)
+
+
 @pytest.mark.parametrize("values", [TEXTS, NUMBERS, LISTS], ids=["texts", "numbers", "lists"])
 def test_cells_look_different(values: list[object]) -> None:
     rows = frame_of(pa.table({"v": values}))

@@ -155,6 +155,8 @@ def marked_cell(value: Any) -> Any:
     Example:
         >>> [marked_cell(value) for value in (None, "NULL", " ", "a b", 1.5, float("nan"), ["NULL", None])]
         ['NULL', "'NULL'", "' '", 'a b', 1.5, 'NaN', '["NULL", NULL]']
+        >>> marked_cell(Decimal("0E-14")), marked_cell(Decimal("0.00"))
+        ('0.00000000000000', Decimal('0.00'))
     """
     if isinstance(value, str):
         looks_alike = value != value.strip() or not value or value.upper() in _MARKS
@@ -163,6 +165,8 @@ def marked_cell(value: Any) -> Any:
         return json_text(value)
     if isinstance(value, list | dict):
         return _nested_text(value)
+    if isinstance(value, Decimal) and "E" in str(value):  # Python writes small ones so
+        return format(value, "f")
     if not pd.api.types.is_scalar(value) or not pd.isna(value):
         return value
     return "NaN" if isinstance(value, float) and not is_null_number(value) else "NULL"

@@ -263,7 +263,8 @@ class SessionStreams:
         with self._store.exclusively():
             table = self._store.state.stream(name)
             if not table.table:
-                raise StreamError(f"{table.name} is a stream", hint="rows come to it from its source")
+                hint = 'rows come to it from its source, corrected ones too where it has a key and changes="upsert"'
+                raise StreamError(f"{table.name} is a stream", hint=hint)
             self._store.directory.check_writable()
             log = table.log.growing(self._durable)
             update(log, rows, delete)

@@ -314,7 +314,9 @@ class QueryBinder:
             message = f"now is no one time here: {self.clashing_times}"
             raise self.source.error(message, node, "use streams whose times compare")
         if self.now is None:
-            hint = "say which column has the time: add_stream(..., time=...)"
+            hint = (
+                "say which column has the time: add_stream(..., time=...); else (SELECT MAX(at) FROM t) is the latest"
+            )
             raise self.source.error("there is no now: no stream of this query has a time", node, hint)
         return self.now
 

@@ -9,9 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from workbench.arrow.types import Mask
 from workbench.engine.operators.grouped.session_ranges import SessionRanges, TimeOrder
 from workbench.engine.operators.grouped.state_lookup import KeyedLookup
 from workbench.engine.physical.stored.values import Computed
+from workbench.engine.storage.comparable import Orders
 from workbench.engine.storage.indexes import key_index
 from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.scan import Scan
@@ -89,6 +91,22 @@ def test_ranges_are_the_sessions_of_changed_rows(
 def test_a_row_in_a_long_group_reads_its_session(tmp_path: Path) -> None:
     before = [("x", 100 * at + within) for at in range(2_000) for within in (0, 5)]
     assert ranges(tmp_path, before, [("x", 150_009)], ["x"]) == {("x", 150_000, 150_009)}
+
+
+def test_a_time_that_is_computed_is_computed_of_the_rows_that_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside once of each segment, for its index."""
+    evaluated, orders = list[int](), TimeOrder.orders
+
+    def counted(self: TimeOrder, rows: pa.RecordBatch) -> tuple[Orders, Mask]:
+        evaluated.append(rows.num_rows)
+        return orders(self, rows)
+
+    monkeypatch.setattr(TimeOrder, "orders", counted)
+    before = [("x", 100 * at + within) for at in range(2_000) for within in (0, 5)]
+    assert ranges(tmp_path, before, [("x", 150_009)], ["x"]) == {("x", 150_000, 150_009)}
+    assert sum(evaluated) < len(before) + 50
 
 
 def test_a_session_of_many_rows_is_found_whole(tmp_path: Path) -> None:

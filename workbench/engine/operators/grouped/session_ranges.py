@@ -95,8 +95,10 @@ def _times(
     assert lookup.order is not None
     parts = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
     for group, rows, at in lookup.pairs(groups, segments, within):
-        times, known = lookup.order.orders(rows)
-        parts.append((group[known[at]], times[at[known[at]]]))
+        # The time may be computed: of the rows that were found alone.
+        found, of = np.unique(at, return_inverse=True)
+        times, known = lookup.order.orders(rows if len(found) == rows.num_rows else rows.take(pa.array(found)))
+        parts.append((group[known[of]], times[of[known[of]]]))
     group, times = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     order = np.lexsort((times, group))
     return group[order], times[order]
