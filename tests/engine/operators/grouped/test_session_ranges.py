@@ -104,7 +104,7 @@ def test_a_time_that_is_computed_is_computed_of_the_rows_that_are_found(
         return orders(self, rows)
 
     monkeypatch.setattr(TimeOrder, "orders", counted)
-    before = [("x", 100 * at + within) for at in range(2_000) for within in (0, 5)]
+    before: list[Row] = [("x", 100 * at + within) for at in range(2_000) for within in (0, 5)]
     assert ranges(tmp_path, before, [("x", 150_009)], ["x"]) == {("x", 150_000, 150_009)}
     assert sum(evaluated) < len(before) + 50
 
