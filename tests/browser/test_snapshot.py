@@ -62,6 +62,26 @@ def test_a_snapshot_asks_for_nothing_and_fits(session: Session, pages: list[Page
         assert no_axe() is not None or grave(page) == []
 
 
+TOUCHING = """() => {
+  const labels = [...document.querySelectorAll('.role-axis-label text:not([opacity="0"])')].map((text) => text.getBoundingClientRect());
+  return labels.some((one, at) => labels.slice(at + 1).some((other) => one.width && other.width &&
+    Math.abs(one.top - other.top) < 2 && one.left < other.right && other.left < one.right));
+}"""
+
+
+@pytest.mark.parametrize("most", [0.131, 29.7, 122.43, 1_199.9, 99_000, 1_300_000, 2.5e9])
+def test_numbers_of_an_axis_do_not_touch(session: Session, pages: list[Page], tmp_path: Path, most: float) -> None:
+    """The page's letters are wider than those that the picture was laid out with."""
+    session.add_table("Kept", pd.DataFrame({"who": ["a", "Dr. Abel", "b"], "mean": [most * 0.95, most * 0.5, most]}))
+    session.register("SELECT who, mean FROM Kept", "means")
+    file = tmp_path / "page.html"
+    file.write_text(snapshot_page(session, ["means"]), encoding="utf-8")
+    for page in pages:
+        page.goto(file.as_uri())
+        assert page.locator(".role-axis-label text").count()
+        assert not page.evaluate(TOUCHING)
+
+
 def test_a_served_page_follows_the_batches(session: Session, pages: list[Page]) -> None:
     endpoint = listen(SessionPages(session), PAGE_PATH, token=TOKEN)
     try:

@@ -61,6 +61,7 @@ _LOOK: dict[str, Any] = {
         "labelColor": _INK, "titleColor": _INK, "domainColor": _INK, "tickColor": _INK,
         "gridColor": _INK, "gridOpacity": 0.15, "titleFontWeight": "normal",
         "labelFontSize": _LETTERS, "titleFontSize": _LETTERS, "titlePadding": 10,  # as its text may be wider
+        "labelSeparation": 16,  # as above
     },
     "legend": {"labelColor": _INK, "titleColor": _INK, "titleFontWeight": "normal", "labelFontSize": _LETTERS,
                "titleFontSize": _LETTERS},
