@@ -63,7 +63,8 @@ def test_a_snapshot_asks_for_nothing_and_fits(session: Session, pages: list[Page
 
 
 TOUCHING = """() => {
-  const labels = [...document.querySelectorAll('.role-axis-label text:not([opacity="0"])')].map((text) => text.getBoundingClientRect());
+  const shown = document.querySelectorAll('.role-axis-label text:not([opacity="0"])');
+  const labels = [...shown].map((text) => text.getBoundingClientRect());
   return labels.some((one, at) => labels.slice(at + 1).some((other) => one.width && other.width &&
     Math.abs(one.top - other.top) < 2 && one.left < other.right && other.left < one.right));
 }"""
