@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, replace
-from itertools import takewhile
+from itertools import accumulate, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,8 @@ Objects = Sequence[tuple[str, Stored]]
 """Objects by what they are called in offsets."""
 _LARGEST = 128_000_000
 """Bytes of an object that a task reads as a whole: it has all of its rows in memory."""
+_TOGETHER = 4 * _LARGEST
+"""Bytes of objects that are read at a time: a batch waits for them."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,9 @@ def lands(log: StreamLog, reader: FolderReader, by_tasks: ByTasks, objects: Obje
     """
     if log.corrections is not None or log.transactions is not None or log.lateness is not None:
         return []
-    told = [(place, [*stored]) for place, stored in takewhile(lambda one: one[1].bytes <= _LARGEST, objects)]
+    totals = accumulate(stored.bytes for _, stored in objects)
+    some = takewhile(lambda one: one[0][1].bytes <= _LARGEST and one[1] <= _TOGETHER, zip(objects, totals, strict=True))
+    told = [(place, [*stored]) for (place, stored), _ in some]
     work = LandObject(replace(without_rows(log), guesses=log.guesses), reader.description, reader.schema)
     answers = by_tasks(work, told) if told else []
     return [_landed(answer) for answer in takewhile(lambda answer: answer is not None, answers)]
