@@ -148,6 +148,7 @@ def test_no_method_is_left_out() -> None:
         "close",
         "closed",
         "leave",
+        "rest",
         "temporary",
         "read_only",
         "progress",
