@@ -142,6 +142,7 @@ def _analytic() -> Iterator[KindOfQuery]:
             "FIRST_VALUE": "FIRST_VALUE(i) OVER (PARTITION BY {0} {1})",
             "running SUM": "SUM(i) OVER (PARTITION BY {0} {1})",
             "running SUM of DOUBLE": "SUM(x) OVER (PARTITION BY {0} {1})",
+            "running MAX of DOUBLE": "MAX(x) OVER (PARTITION BY {0} {1})",
             "moving AVG": "AVG(x) OVER (PARTITION BY {0} {1} ROWS BETWEEN 3 PRECEDING AND CURRENT ROW)",
             "moving MAX": "MAX(i) OVER (PARTITION BY {0} {1} ROWS BETWEEN 3 PRECEDING AND CURRENT ROW)",
             "filled forward": "LAST_VALUE(NULLIF(i % 10, 0) IGNORE NULLS) OVER (PARTITION BY {0} {1})",
