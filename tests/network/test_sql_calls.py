@@ -15,7 +15,7 @@ from workbench.sql.functions.calls import FUNCTIONS
 KNOWN = {help.name.lower() for help in all_help()}.union(*(function.names for function in FUNCTIONS.values()))
 SYNTAX = {
     "array", "case", "cast", "date_trunc", "datediff", "explode", "in", "isinf", "map", "map_from_entries", "min_scale",
-    "exists", "extract", "jsonb_set", "overlaps", "time_bucket", "trunc", "var_pop", "var_samp", "window",
+    "exists", "extract", "jsonb_set", "overlaps", "strptime", "time_bucket", "trunc", "var_pop", "var_samp", "window",
     "window_start", "session_start", "unique",
 }  # fmt: skip
 """Words before a parenthesis that are SQL in some dialect, and that are no functions of one row."""

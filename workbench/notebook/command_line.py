@@ -230,7 +230,7 @@ class Command:
             return self._line(read)
         placed = [each for each in self.arguments if not each.is_option]
         option_before = next((each for each in self.arguments if words[max(0, at - 2)] in each.flags), None)
-        if option_before is not None and "=" in option_before.settings.get("metavar", ""):
+        if option_before is not None and "=" not in before and "=" in option_before.settings.get("metavar", ""):
             return f"{words[at - 2]} {before}={unknown}"
         if words[0].lower() in ("select", "with") and placed and placed[0].completes == "query":
             return "it takes the name of a query; %%argus NAME, with the SQL in the lines below, registers one"
