@@ -62,12 +62,12 @@ SKIPPED = {"close", "panel", "plan_view", "replay_view", "streams_view", "querie
 
 
 def functions(kind: type) -> Iterator[str]:
-    """The public functions of a class, and those properties that can be set."""
+    """The public functions of a class."""
     for name, member in inspect.getmembers_static(kind):
         if name.startswith("_") or name in SKIPPED:
             continue
         inner = member.__func__ if isinstance(member, classmethod | staticmethod) else member
-        if isinstance(inner, FunctionType) or (isinstance(member, property) and member.fset is not None):
+        if isinstance(inner, FunctionType):
             yield name
 
 

@@ -317,6 +317,8 @@ _OTHERS: dict[str, Callable[..., Any]] = {
     "length": lambda type_, value: len(value),
     "trim": lambda type_, value, *_: value.strip(" "),
     "||": lambda type_, a, b: a + b,
+    "replace": lambda type_, value, old, new: value.replace(old, new) if old else value,
+    "contains": lambda type_, value, part: part in value,
     "substr": _substr,
 }
 """Functions of values that are not NULL, after their result type."""

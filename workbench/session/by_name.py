@@ -61,8 +61,8 @@ class NamedTypes(tuple[tuple[str, DataType], ...]):
     Example:
         >>> from workbench.sql.algebra.types import INTEGER
         >>> columns = NamedTypes([("farm", INTEGER)])
-        >>> columns[0], columns["Farm"] == INTEGER
-        (('farm', DataType(kind=<TypeKind.INTEGER: 'integer'>, precision=None, scale=None)), True)
+        >>> columns[0][0], columns["Farm"] == INTEGER
+        ('farm', True)
     """
 
     @overload

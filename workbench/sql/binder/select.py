@@ -208,6 +208,7 @@ class SelectBinder:
 
     def _bound_groups(self, nodes: Iterable[exp.Expr], scalar: ScalarBinder) -> dict[exp.Expr, Expression]:
         """The groups of GROUP BY, by their nodes."""
+        self._by_text.clear()
         bound, first = {node: self._group(node, scalar) for node in nodes}, dict[Expression, Expression]()
         commute = self._source.rules.operands_commute
         return {node: first.setdefault(in_one_order(g) if commute else g, g) for node, g in bound.items()}
@@ -232,13 +233,12 @@ class SelectBinder:
             refuse_compared((item.expression for item in self._items), "DISTINCT", self._select, self._source)
 
     def _bound_item(self, node: exp.Expr, scalar: ScalarBinder) -> list[Named]:
-        """The columns of an item of the select list."""
+        """The columns of an item; what repeats a group with a subquery is it: bound again, it is another input."""
         if node in self._exploded:
             return list(self._exploded[node])
         star = node.this if isinstance(node, exp.Column) and isinstance(node.this, exp.Star) else node
         if isinstance(star, exp.Star):
             return self._starred(star, node)
-        # Each time that a subquery is bound it is another input, so what repeats a group with one is that group.
         group = self._by_text.get(node.unalias().unnest()) if node.find(exp.Query) else None
         return [(shown_name(node, self._source), scalar.bind(node.unalias()) if group is None else group)]
 
