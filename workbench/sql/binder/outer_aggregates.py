@@ -42,6 +42,7 @@ def select_of_groups(select: exp.Select, found: AggregateOfOuter, context: Query
 
     Raises:
         UnsupportedError: it stands where groups are not there yet, or the groups are not expressions of GROUP BY.
+        SqlError: it stands inside an aggregate of the same SELECT.
     """
     for place, node in enumerate(node for node in select.walk() if is_aggregate(node, context.schema)):
         node.meta[_NUMBER] = place
@@ -53,6 +54,7 @@ def select_of_groups(select: exp.Select, found: AggregateOfOuter, context: Query
             _refuse(found, context)
         marked.add(number)
         more = _next(select, marked, bind)
+    _refuse_in_aggregates(select, marked, context)
     return _Groups(select, marked, found, context).select()
 
 
@@ -60,6 +62,17 @@ def _refuse(found: AggregateOfOuter, context: QueryContext) -> NoReturn:
     """Refuse an aggregate of the outer query."""
     what = "an aggregate of nothing but columns of the outer query"
     context.source.refuse(what, found.node, "aggregate there, or let a subquery in FROM select what is aggregated")
+
+
+def _refuse_in_aggregates(select: exp.Select, marked: set[int], context: QueryContext) -> None:
+    """Refuse an aggregate of a query's rows in a subquery in an aggregate of the same query: none has its value yet."""
+    for node in [node for node in select.walk() if node.meta.get(_NUMBER) in marked]:
+        around = node.parent
+        while around is not None and around is not select:
+            if is_aggregate(around, context.schema) and around.find_ancestor(exp.Select) is select:
+                what = "an aggregate cannot stand inside another, also in a subquery"
+                raise context.source.error(what, node, "aggregate a subquery in FROM")
+            around = around.parent
 
 
 def _next(select: exp.Select, marked: set[int], bind: Callable[[exp.Select], LogicalQuery]) -> AggregateOfOuter | None:
