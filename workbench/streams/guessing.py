@@ -212,7 +212,7 @@ def _as_dates(name: str, text: pa.Array, values: pa.Array, first: tuple[str, ...
     ``None``: they are no such texts; the other arguments are those of ``guess``.
     """
     patterns, also = dates_of(text), ""
-    if not is_sure(patterns) and (beside := _beside_iso(text)):
+    if not is_sure(patterns) and (beside := _pattern_of_others(text)):
         patterns, also = beside, " and yyyy-MM-dd"
     if is_sure(patterns):
         type_, form = split_form(patterns[0])
@@ -224,7 +224,7 @@ def _as_dates(name: str, text: pa.Array, values: pa.Array, first: tuple[str, ...
     return Guess(name, STRING, f"texts, of dates: {ways} {which}", first) if patterns else None
 
 
-def _beside_iso(text: pa.Array) -> list[str]:
+def _pattern_of_others(text: pa.Array) -> list[str]:
     """The one pattern of what is not written as SQL writes it, where that is dates, or times, too; else none."""
     is_iso = are_iso(text, Kind.TIMESTAMP)
     some_iso, rest = text.filter(is_iso), text.filter(pc.invert(is_iso))

@@ -101,10 +101,10 @@ def _repeats_key(text: str | None) -> bool:
 def _text(value: Any) -> str | None:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value) if isinstance(value, str) and not _is_written_otherwise(value) else None
+    return str(value) if isinstance(value, str) and not _differs_in_jsonb(value) else None
 
 
-def _is_written_otherwise(value: Any) -> bool:
+def _differs_in_jsonb(value: Any) -> bool:
     """Whether the types json and jsonb write a value differently."""
     if isinstance(value, _Number):
         return "e" in value or "E" in value or (value[0] == "-" and not Decimal(value))
@@ -116,16 +116,15 @@ def _kind(value: Any) -> str:
 
 
 def _elements(value: Any) -> list[str] | None:
-    return [*map(_written, value)] if isinstance(value, list) else None
+    return [*map(_json_text, value)] if isinstance(value, list) else None
 
 
-def _written(value: Any) -> str:
+def _json_text(value: Any) -> str:
     if isinstance(value, dict):
-        return (
-            f"{{{','.join(f'{json.dumps(key, ensure_ascii=False)}:{_written(each)}' for key, each in value.items())}}}"
-        )
+        members = (f"{json.dumps(key, ensure_ascii=False)}:{_json_text(each)}" for key, each in value.items())
+        return f"{{{','.join(members)}}}"
     if isinstance(value, list):
-        return f"[{','.join(map(_written, value))}]"
+        return f"[{','.join(map(_json_text, value))}]"
     return str(value) if isinstance(value, _Number) else json.dumps(value, ensure_ascii=False)
 
 
@@ -160,7 +159,7 @@ def _reads(signature: str, python: Callable[..., Any]) -> Function:
 
 DECLARED = [
     _reads("json_text(string, string): string", _of_value(_text)),
-    _reads("json_text_unread(string, string): boolean", _unread(_is_written_otherwise)),
+    _reads("json_text_unread(string, string): boolean", _unread(_differs_in_jsonb)),
     _reads("json_type(string, string): string", _of_value(_kind)),
     _reads("json_length(string, string): integer",
            _of_value(lambda value: len(value) if isinstance(value, list) else None)),

@@ -70,14 +70,14 @@ class LandObject:
         drifts = drifts_of(fitting.rows, fitting.found, dict(self.log.source_columns), 0)
         return {
             "offsets": dict(fetched.offsets),
-            "file": self._written(fitting.rows) if fitting.rows.num_rows else None,
+            "file": self._log_file(fitting.rows) if fitting.rows.num_rows else None,
             "last": fitting.last,
             "quarantined": [[*map(asdict, entries)] for entries in (fitting.of_reader, fitting.quarantined)],
             "drifts": [*map(astuple, drifts)],
             "gone": [*fitting.found.gone],
         }
 
-    def _written(self, rows: pa.Table) -> tuple[str, int, int]:
+    def _log_file(self, rows: pa.Table) -> tuple[str, int, int]:
         """The name, the rows and the checksum of a file that all machines have."""
         path = str(later_file(self.log.folder))
         local = Path(local_path(path))

@@ -90,7 +90,7 @@ class OrderIndex:
         run = self.of_segment(segment)
         if run is None:
             return None
-        return index_columns(segment, f"{self._name}\x00{of.name}", lambda: of.made(open_segment(segment), run))
+        return index_columns(segment, f"{self._name}\x00{of.name}", lambda: of.prefixes(open_segment(segment), run))
 
     def keys(self, rows: pa.RecordBatch) -> OrderKeys:
         """The key of each row."""

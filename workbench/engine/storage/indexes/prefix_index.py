@@ -77,7 +77,7 @@ class SumAlong:
         """Names it among what is kept of an order."""
         return "\x00".join(("sum", *map(str, self.powers), *self.columns))
 
-    def made(self, rows: pa.RecordBatch, run: GroupedRun) -> KeptColumns:
+    def prefixes(self, rows: pa.RecordBatch, run: GroupedRun) -> KeptColumns:
         """How many values are in the sum up to each entry, and its digits, each after its place."""
         values = [rows.column(name).take(pa.array(run.rows)) for name in self.columns]
         weights = rows.column(WEIGHT).to_numpy()[run.rows]
@@ -130,7 +130,7 @@ class BestAlong:
         """Names it among what is kept of an order."""
         return f"{'greatest' if self.greatest else 'least'}\x00{self.column}"
 
-    def made(self, rows: pa.RecordBatch, run: GroupedRun) -> KeptColumns:
+    def prefixes(self, rows: pa.RecordBatch, run: GroupedRun) -> KeptColumns:
         """The row of the best value up to each entry of its partition, of those that came and of those that went."""
         values, weights = rows.column(self.column), rows.column(WEIGHT).to_numpy()[run.rows]
         rank = self._ranks(values)

@@ -239,7 +239,7 @@ def _elt(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     return found
 
 
-def _made_timestamp(year: int, month: int, day: int, hour: int, minute: int, seconds: Decimal) -> int | None:
+def _micros_of_parts(year: int, month: int, day: int, hour: int, minute: int, seconds: Decimal) -> int | None:
     """Seconds up to 60, which are the first one of the next minute."""
     days = _make_date(year, month, day)
     if days is None or not (0 <= hour < 24 and 0 <= minute < 60 and 0 <= seconds <= 60):
@@ -248,7 +248,7 @@ def _made_timestamp(year: int, month: int, day: int, hour: int, minute: int, sec
 
 
 def _make_timestamp(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-    return over_columns(_made_timestamp, True, arguments, pa.int64()).cast(pa.timestamp("us"))
+    return over_columns(_micros_of_parts, True, arguments, pa.int64()).cast(pa.timestamp("us"))
 
 
 ROW_KERNELS = {name: _by_row(value) for name, value in (_BY_ROW | ODD_TEXTS).items()}

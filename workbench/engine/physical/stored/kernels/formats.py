@@ -77,7 +77,7 @@ def _format_string(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     return over_columns(lambda *values: _formatted(pattern, values), False, arguments[1:], pa.string())
 
 
-def _is_written(call: Call) -> bool:
+def _formats_as_java(call: Call) -> bool:
     pattern = constant_text(call, 0)
     kinds = [argument.type.kind for argument in call.arguments[1:]]
     return pattern is not None and all(
@@ -98,7 +98,7 @@ def _is_exact(call: Call) -> bool:
 
 
 FORMAT_KERNELS = {
-    "format_string": Kernel(_format_string, _is_written),
+    "format_string": Kernel(_format_string, _formats_as_java),
     "format_number": Kernel(_format_number, _is_exact),
 }
 """By the name of the function."""

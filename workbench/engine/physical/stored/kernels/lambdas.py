@@ -47,10 +47,11 @@ def lambda_of(call: Call) -> Call | None:
     """The lambda of a call that is among ``LAMBDA_KERNELS``, and has one of as many variables as it gives values."""
     if call.function not in LAMBDA_KERNELS:
         return None
-    of_elements = call.arguments[-1]
     variables = 2 if call.function in ("zip_with", "aggregate") else 1
-    is_lambda = isinstance(of_elements, Call) and of_elements.function == "lambda"
-    return of_elements if is_lambda and len(of_elements.arguments) == variables + 1 else None  # type: ignore[union-attr, return-value]
+    match call.arguments[-1]:
+        case Call("lambda", parts) as of_elements if len(parts) == variables + 1:
+            return of_elements
+    return None
 
 
 def lambda_values(call: Call, arguments: Sequence[pa.Array], rows: pa.RecordBatch, evaluate: EvaluateBody) -> pa.Array:

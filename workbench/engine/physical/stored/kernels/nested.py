@@ -242,12 +242,12 @@ def _to_json(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     return over_columns(write, True, arguments, pa.string())
 
 
-def _is_written(type_: DataType) -> bool:
+def _has_json_of_spark(type_: DataType) -> bool:
     """Whether values of a type are written as Spark writes them: no DOUBLE, of which Java has more digits."""
     if type_.kind in (Kind.DOUBLE, Kind.BINARY) or type_.zoned or type_.counted:
         return False
     inner = [type_.element] if type_.element is not None else [of for _, of in type_.fields]
-    return all(map(_is_written, inner))
+    return all(map(_has_json_of_spark, inner))
 
 
 NESTED_KERNELS = {
@@ -274,6 +274,6 @@ NESTED_KERNELS = {
     "split": nested_kernel(_split, _is_split),
     "array": nested_kernel(_array),
     "struct": nested_kernel(_struct),
-    "to_json": nested_kernel(_to_json, lambda call: _is_written(call.arguments[0].type)),
+    "to_json": nested_kernel(_to_json, lambda call: _has_json_of_spark(call.arguments[0].type)),
 }
 """By the name of the function."""

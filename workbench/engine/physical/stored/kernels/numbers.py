@@ -224,7 +224,7 @@ def _rounded(numbers: _Doubles, digits: int, mode: str) -> _Doubles:
     unit = Decimal(1).scaleb(-digits)
     for at in unsure:
         written = Decimal(repr(float(numbers[at])))
-        has_more = written.as_tuple().exponent < -digits  # type: ignore[operator]
+        has_more = written.as_tuple().exponent < -digits  # type: ignore[operator]  # a text for NaN and infinity alone
         found[at] = float(written.quantize(unit, mode, _DIGITS_KEPT)) if has_more else numbers[at]
     with np.errstate(invalid="ignore"):  # a NaN may have bits of any kind
         return np.asarray(found + 0.0)  # a zero has no sign
