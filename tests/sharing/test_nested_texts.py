@@ -78,8 +78,19 @@ LIFTED = [
 """A CTE that reads the outer query, read one level deeper."""
 
 
-@pytest.mark.parametrize("sql", [*LIFTED, *WIDTHS])
-def test_answers_of_ctes_and_set_operators_inside_one_another(sql: str) -> None:
+NEAREST = [
+    f"SELECT q.a, (SELECT x.b + ({value}) FROM {rows} WHERE q.b < x.b ORDER BY x.b LIMIT 1) FROM t q"
+    for value, rows in (
+        ("SELECT MIN(q.a + u.k) FROM u WHERE u.k < 3", "t x"),
+        ("SELECT MAX(u.v) FROM u WHERE u.s = q.s", "t x"),
+        ("y.v", "t x, LATERAL (SELECT MAX(v) AS v FROM u WHERE u.s = q.s AND u.k <= q.a) y"),
+    )
+]
+"""The nearest row of rows that themselves depend on the row around; the last two by a name that both have."""
+
+
+@pytest.mark.parametrize("sql", [*LIFTED, *WIDTHS, *NEAREST])
+def test_answers_of_ctes_set_operators_and_first_rows_inside_one_another(sql: str) -> None:
     database, rows = small_tables()
     logical = bind(sql, "duckdb", SCHEMA).named("q")["q"]
     assert answer(logical, rows) == Counter(database.execute(sql).fetchall())

@@ -321,7 +321,9 @@ class _ForEach:
 
     def _first_rows(self, query: Ordered) -> Ordered:
         """The first rows for each row of the domain: they are counted of each as DISTINCT ON counts them."""
-        nearest = nearest_of(query, self.read, self.names, self.domain)
+        # Where FROM reads the outer row as well, the rows differ from row to row of the domain by more than their time.
+        of_time = all(free_columns(item).isdisjoint(self.read) for item in query.query.children())
+        nearest = nearest_of(query, self.read, self.names, self.domain) if of_time else None
         each = self if nearest is None else _ForEach(self.read, self.names, nearest.domain)
         rows = as_query(each.of(query.query if nearest is None else nearest.block))
         if isinstance(rows, Block):
