@@ -50,13 +50,13 @@ bench: $(STAMP) java ## run a benchmark (ARGS="speed med --batches 30")
 bench-check: $(STAMP) java ## compare ratios of speed with the committed ones (ARGS=--write: commit these)
 	$(BIN)/python -m benchmarks.gate $(ARGS)
 
-paper: $(STAMP) java ## measure the papers' experiments that have no result yet, write docs/papers.md (ARGS=--quick)
+paper: $(STAMP) java ## run the papers' experiments, write their tables to build/papers (ARGS=--quick)
 	$(BIN)/python -m benchmarks.paper $(ARGS)
 
 notebooks: $(STAMP) java ## run the notebooks and keep them with their outputs (ARGS=notebooks/01-quickstart.ipynb)
 	$(BIN)/python scripts/notebooks.py $(ARGS)
 
-release: $(STAMP) java ## measure the papers anew, build wheel and sdist, try the wheel (ARGS="PYTHON PYTHON", PAPER=--quick)
+release: $(STAMP) java ## run the papers' experiments, build wheel and sdist, try the wheel (ARGS="PYTHON PYTHON", PAPER=--quick)
 	$(BIN)/python -m benchmarks.paper $(PAPER)
 	$(BIN)/python scripts/release.py $(ARGS)
 

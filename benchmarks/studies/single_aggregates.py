@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from benchmarks.paper import measuring
-from benchmarks.paper.measuring import checked_alone, kept_up
+from benchmarks import measuring
+from benchmarks.measuring import checked_alone, kept_up
 from workbench.experiments.digests import check_digests
 from workbench.experiments.query_sets.generated import GeneratedQuery
 from workbench.experiments.report import text_table
@@ -32,7 +32,7 @@ class SingleAggregates(Study):
     name, needs = "single-aggregates", ("duckdb",)
     summary = "each aggregate alone, kept up or computed anew (T10.3.1, Figures 10.7, 10.8, Table 10.4)"
 
-    set: str = option("aggregate-fed", "the query set", positional=True)
+    set: str = option("aggregate-fed", "the query set")
     sample: int | None = option(None, "how many, of all variants; all unless given", of=int)
     history: int | None = option(None, "rows of history; the thesis's number unless given", of=int)
     batch: int = option(BATCH_ROWS, "rows of a batch")

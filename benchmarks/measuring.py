@@ -7,13 +7,11 @@ with its JVM and its workers.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
 from benchmarks.processes import processor_seconds_of_all
-from workbench.engine.reports import BatchReport
 from workbench.engine.spark.in_process import InProcess, NeedsSparkError
 from workbench.errors import WorkbenchError
 from workbench.experiments import runs
@@ -22,7 +20,6 @@ from workbench.experiments.query_sets import GeneratedQuery
 from workbench.experiments.reruns import Reruns, in_duckdb
 from workbench.experiments.workload import Workload
 from workbench.options import Options
-from workbench.session.session import Session
 
 UNMEASURED = 2
 """Batches before the measured ones: steps are planned in the first."""
@@ -40,21 +37,15 @@ class KeptUp:
         hydration: seconds of a processor to register the queries, over all rows so far.
         batches: seconds of a processor for each measured batch.
         rows: that all operators looked at in each of them.
-        size: the weighted size of the network (T Table 10.7).
-        operators: that had work in the last batch.
         arrived: rows at the end.
         digests: of the answers then, of those that were asked for.
-        spark: whether it needed Spark.
     """
 
     hydration: float
     batches: tuple[float, ...]
     rows: tuple[int, ...]
-    size: int
-    operators: int
     arrived: int
     digests: Mapping[str, Digest]
-    spark: bool
 
     @property
     def batch(self) -> float:
@@ -62,20 +53,8 @@ class KeptUp:
         return median(self.batches)
 
 
-@contextmanager
-def opened(work: Workload, options: Options | None = None, spark: bool = False) -> Iterator[Session]:
-    """A session on a workload, without its queries."""
-    with ExitStack() as stack:
-        yield stack.enter_context(runs.session_on(work, options, None if spark else InProcess()))
-
-
 def kept_up(
-    work: Workload,
-    options: Options | None = None,
-    *,
-    batches: int = 3,
-    checked: Collection[str] = (),
-    after: Callable[[Session], object] | None = None,
+    work: Workload, options: Options | None = None, *, batches: int = 3, checked: Collection[str] = ()
 ) -> KeptUp:
     """Register a workload's queries together and let batches arrive, with Spark only where it is needed.
 
@@ -84,51 +63,34 @@ def kept_up(
         options: how to share.
         batches: how many are measured.
         checked: queries whose answers are wanted.
-        after: called before the measured batches; it may change the size of batches.
     """
     try:
-        return _kept_up(work, options, batches, checked, after, spark=False)
+        return _kept_up(work, options, batches, checked, InProcess())
     except NeedsSparkError:
-        return _kept_up(work, options, batches, checked, after, spark=True)
+        return _kept_up(work, options, batches, checked, None)
     except WorkbenchError as problem:
         if not isinstance(problem.__cause__, NeedsSparkError):
             raise
-        return _kept_up(work, options, batches, checked, after, spark=True)
+        return _kept_up(work, options, batches, checked, None)
 
 
 def _kept_up(
-    work: Workload,
-    options: Options | None,
-    batches: int,
-    checked: Collection[str],
-    after: Callable[[Session], object] | None,
-    spark: bool,
+    work: Workload, options: Options | None, batches: int, checked: Collection[str], runner: InProcess | None
 ) -> KeptUp:
-    with opened(work, options, spark) as session:
+    with runs.session_on(work, options, runner) as session:
         before = processor_seconds_of_all()
         runs.register_queries(session, work)
         hydration = processor_seconds_of_all() - before
         session.run(UNMEASURED)
-        if after is not None:
-            after(session)
         seconds, rows = [], []
-        reports: Sequence[BatchReport] = ()
         for _ in range(batches):
             before = processor_seconds_of_all()
             reports = session.run(1)
             seconds.append(processor_seconds_of_all() - before)
             rows.append(sum(operator.rows_in for report in reports for operator in report.operators))
         digests = {name: runs.run_digest(session.query(name)) for name in session.queries if name in checked}
-        return KeptUp(
-            hydration,
-            tuple(seconds),
-            tuple(rows),
-            session.network.weighted_size(),
-            len(reports[-1].operators) if reports else 0,
-            session.streams[work.stream].position,
-            digests,
-            spark,
-        )
+        arrived = session.streams[work.stream].position
+        return KeptUp(hydration, tuple(seconds), tuple(rows), arrived, digests)
 
 
 def again(work: Workload, queries: Sequence[GeneratedQuery], rows: int) -> Reruns:
@@ -136,18 +98,14 @@ def again(work: Workload, queries: Sequence[GeneratedQuery], rows: int) -> Rerun
     return in_duckdb(work, queries, rows, AGAIN_PATIENCE, clock=time.process_time)
 
 
-def checked_alone(
-    work: Workload, query: GeneratedQuery, configurations: Mapping[str, Options], batches: int = 1
-) -> dict[str, KeptUp]:
+def checked_alone(work: Workload, query: GeneratedQuery, configurations: Mapping[str, Options]) -> dict[str, KeptUp]:
     """One query in a session of its own under each configuration; all answers are compared with DuckDB's.
 
     Raises:
         WorkbenchError: an answer is another than DuckDB's.
     """
     one = work.of((query,))
-    runs_ = {
-        name: kept_up(one, options, batches=batches, checked={query.name}) for name, options in configurations.items()
-    }
+    runs_ = {name: kept_up(one, options, batches=1, checked={query.name}) for name, options in configurations.items()}
     expected = again(one, [query], next(iter(runs_.values())).arrived).digests
     for name, run in runs_.items():
         check_digests(f"{query.name}, {name}", run.digests, expected)
