@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
+import random
 import shutil
 import socket
 import socketserver
@@ -16,7 +18,7 @@ import time
 import warnings
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from importlib.util import find_spec
@@ -341,3 +343,55 @@ def _make_bucket(address: str, server: subprocess.Popen[bytes]) -> None:
         except OSError:
             assert time.monotonic() < until and server.poll() is None, "the S3 for tests does not start"
             time.sleep(0.1)
+
+
+@contextmanager
+def answers_dropped(part: float) -> Iterator[list[str]]:
+    """Stand before the object store of the environment, and drop answers to what stores: what was stored is there.
+
+    Args:
+        part: of these answers.
+
+    Yields:
+        The paths of which an answer was dropped, so far.
+    """
+    server, dropped, chance = os.environ["AWS_ENDPOINT_URL"].removeprefix("http://"), list[str](), random.Random(3)
+
+    class Between(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_PUT(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            asked = http.client.HTTPConnection(server)
+            with closing(asked):
+                asked.request(self.command, self.path, body, dict(self.headers))
+                answer = asked.getresponse()
+                content = answer.read()
+            if self.command == "PUT" and chance.random() < part:
+                dropped.append(self.path)
+                self.close_connection = True
+                return
+            self.send_response_only(answer.status, answer.reason)
+            for name, value in answer.getheaders():
+                if name.lower() not in ("connection", "transfer-encoding", "content-length"):
+                    self.send_header(name, value)
+            length = answer.getheader("Content-Length") if self.command == "HEAD" else str(len(content))
+            self.send_header("Content-Length", length or "0")
+            self.end_headers()
+            self.wfile.write(content)
+
+        do_GET = do_HEAD = do_POST = do_DELETE = do_PUT
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    between = ThreadingHTTPServer(("127.0.0.1", 0), Between)
+    between.daemon_threads = True
+    threading.Thread(target=between.serve_forever, args=[0.02], daemon=True).start()
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{between.server_address[1]}")
+            yield dropped
+    finally:
+        between.shutdown()
+        between.server_close()

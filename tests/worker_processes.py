@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from enum import IntEnum
 from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
@@ -27,6 +28,15 @@ from workbench.files.packs import PACKING
 from workbench.files.shared import share_here
 from workbench.files.store import FolderStore
 
+
+class _Fate(IntEnum):
+    """What becomes of an attempt: nobody hears of one that fails when it has written, or is too slow."""
+
+    ANSWERS = 0
+    FAILS = 1
+    IS_SLOW = 2
+
+
 _Work = tuple[list[tuple[StepFile, int]], dict[str, str]]
 
 
@@ -37,12 +47,13 @@ class WorkerProcesses(InProcess):
         disks: where each process gets a folder of its own.
         number: of the processes.
         failing: the part of first attempts that fail when they have written; the next attempt does not.
+        slow: the part of first attempts that go on while another process has the next one, as by speculation.
         late: for how many seconds the store does not show them a new file.
     """
 
-    def __init__(self, disks: Path, number: int, failing: float = 0.0, late: float = 0.0) -> None:
+    def __init__(self, disks: Path, number: int, failing: float = 0.0, late: float = 0.0, slow: float = 0.0) -> None:
         super().__init__()
-        self.failing, self.late = failing, late
+        self.failing, self.slow, self.late = failing, slow, late
         self.jobs = self.tried_again = 0
         self._disks, self._begun = disks, 0
         self._lock = threading.Lock()
@@ -75,14 +86,20 @@ class WorkerProcesses(InProcess):
                 least[0].append((job.file, task))
         with self._lock:
             answers, waiting = list[str](), {at: of_worker for at, of_worker in enumerate(work) if of_worker[0]}
-            for failing in (self.failing, *[0.0] * 8):
-                answered = self._attempt(waiting, failing)
+            for first in (True, *[False] * 8):
+                answered = self._attempt(waiting, first)
                 answers += [text for texts in answered.values() for text in texts]
-                waiting = {at: of_worker for at, of_worker in waiting.items() if at not in answered}
+                others = {at: of_worker for at, of_worker in waiting.items() if at not in answered}
+                waiting = {(at + 1) % len(self._processes): of_worker for at, of_worker in others.items()}
                 if not waiting:
                     return answers
                 self.tried_again += len(waiting)
         raise OSError("a worker was lost nine times")
+
+    def settle(self) -> None:
+        """Wait until no process goes on with an attempt of which nobody hears."""
+        with self._lock:
+            self._attempt({at: ([], {}) for at in range(len(self._processes))}, first=False)
 
     def end(self) -> None:
         """End all processes."""
@@ -90,16 +107,16 @@ class WorkerProcesses(InProcess):
             process.kill()
             process.join()
 
-    def _attempt(self, waiting: Mapping[int, _Work], failing: float) -> dict[int, list[str]]:
-        """The answers of the processes that were not lost, and whose attempt did not fail."""
-        fails, answered = {at: self._chance.random() < failing for at in waiting}, dict[int, list[str]]()
+    def _attempt(self, waiting: Mapping[int, _Work], first: bool) -> dict[int, list[str]]:
+        """The answers of the processes that were not lost, and whose attempt did not fail and is not slow."""
+        fates, answered = {at: self._fate() if first else _Fate.ANSWERS for at in waiting}, dict[int, list[str]]()
         for at in waiting:
             if not self._processes[at][0].is_alive():
                 self._processes[at] = self._begin()
         lost = set[int]()
         for at, of_worker in waiting.items():
             try:
-                self._processes[at][1].send((*of_worker, fails[at]))
+                self._processes[at][1].send((*of_worker, fates[at]))
             except OSError:
                 lost.add(at)
         problems = list[Exception]()
@@ -117,6 +134,12 @@ class WorkerProcesses(InProcess):
             raise problems[0]
         return answered
 
+    def _fate(self) -> _Fate:
+        chance = self._chance.random()
+        if chance < self.failing:
+            return _Fate.FAILS
+        return _Fate.IS_SLOW if chance < self.failing + self.slow else _Fate.ANSWERS
+
     def _begin(self) -> tuple[multiprocessing.process.BaseProcess, Connection]:
         context = multiprocessing.get_context("spawn")
         own, theirs = context.Pipe()
@@ -129,10 +152,12 @@ class WorkerProcesses(InProcess):
 
 
 @contextmanager
-def worker_processes(number: int, failing: float = 0.0, late: float = 0.0) -> Iterator[WorkerProcesses]:
+def worker_processes(
+    number: int, failing: float = 0.0, late: float = 0.0, slow: float = 0.0
+) -> Iterator[WorkerProcesses]:
     """Some processes that run steps; see ``WorkerProcesses``."""
     with tempfile.TemporaryDirectory(prefix="argus-workers-", ignore_cleanup_errors=True) as disks:
-        workers = WorkerProcesses(Path(disks), number, failing, late)
+        workers = WorkerProcesses(Path(disks), number, failing, late, slow)
         try:
             yield workers
         finally:
@@ -144,8 +169,10 @@ def _serve(pipe: Connection, disk: str, late: float) -> None:
     if late:
         FolderStore.get = _shown_late(late)  # type: ignore[method-assign]
     while True:
-        steps, sent, fails = pipe.recv()
+        steps, sent, fate = pipe.recv()
         answers: list[str] = []
+        if fate is _Fate.IS_SLOW:
+            pipe.send(None)
         try:
             share_here(sent.get(SHARED, ""))
             with inputs_here(sent.get(INPUT, "")), PACKING.collecting(), attempt_here():
@@ -153,9 +180,11 @@ def _serve(pipe: Connection, disk: str, late: float) -> None:
                     for batch in file.load()(task):
                         answers += batch.column(0).to_pylist()
                 PACKING.seal()
-            pipe.send(None if fails else answers)
+            answer: list[str] | Exception | None = None if fate is _Fate.FAILS else answers
         except Exception as problem:
-            pipe.send(problem)
+            answer = problem
+        if fate is not _Fate.IS_SLOW:
+            pipe.send(answer)
 
 
 def _shown_late(seconds: float) -> Callable[..., bytes]:

@@ -37,7 +37,7 @@ from workbench.engine.spark.failures import translate_errors
 from workbench.engine.spark.interrupts import Interrupts
 from workbench.engine.spark.jobs import JobRunner
 from workbench.engine.state import Deltas, EngineState, empty_stream, unknown_files
-from workbench.engine.storage.file_collection import ASIDE, FileCollector, unnamed_files
+from workbench.engine.storage.file_collection import ASIDE, FileCollector
 from workbench.engine.storage.indexes.sorted_index import IN_MEMORY
 from workbench.engine.storage.relation import NO_CHANGE, Delta, Relation
 from workbench.engine.storage.retention import Expiration
@@ -46,7 +46,6 @@ from workbench.engine.tree import Tree
 from workbench.files.durable import force_to_disk
 from workbench.files.mapped import temporary_folder
 from workbench.files.packs import PACKING
-from workbench.files.shared import removed
 from workbench.limits import SESSION_LIMITS
 from workbench.network.calls import largest_values
 from workbench.network.network import Network
@@ -91,8 +90,6 @@ class Engine:
         self._expiration = Expiration()
         self._places = Places()
         self._pack_ends = PackEnds()
-        self._collecting = time.monotonic() + jobs.limits.milliseconds_until_collected / 1000
-        """When what failed attempts of tasks wrote is to be looked for again."""
         self._freed: set[str] = set()
         """Files whose rows were freed since the last commit, some of them written since then."""
         self.held: Callable[[], frozenset[str]] = frozenset
@@ -307,12 +304,6 @@ class Engine:
         self._freed.clear()
         for name in before.trees.keys() - self.state.trees.keys():
             self.runner.remove(name)
-        if time.monotonic() >= self._collecting:
-            seconds = self.jobs.limits.milliseconds_until_collected / 1000
-            self._collecting = time.monotonic() + seconds
-            old = unnamed_files(self.folder, self.state.files | self.held(), seconds)
-            removed(self._collector.without_readers(old, seconds))
-            self._collector.collect(old)
 
     @property
     def progress(self) -> Progress | None:

@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from pathlib import Path
 from typing import TypeVar
 
 from workbench.engine.spark.failures import JVM_DIED, OutOfMemory, SparkDied, translate_errors
 from workbench.engine.spark.jobs import JobRunner
+from workbench.engine.storage.file_collection import unnamed_files
 from workbench.errors import EngineError, EnvironmentProblem
 from workbench.files.durable import force_to_disk
+from workbench.files.shared import removed
 from workbench.session.directory.directory import SessionDirectory
 from workbench.session.directory.stored_session import StoredSession
 from workbench.session.kept_states import KeptStates
@@ -63,6 +67,8 @@ class StateStore:
         self._runtime = runtime
         self._jobs = jobs
         self._lock = threading.RLock()
+        self._collecting = time.monotonic() + jobs.limits.milliseconds_until_collected / 1000
+        """When what failed attempts of tasks wrote is to be looked for again."""
 
     @property
     def state(self) -> State:
@@ -135,8 +141,25 @@ class StateStore:
         self.last = replace(after, reports=self._stored.without_older_operators(after.reports))
         # Remove: what only the state before named, once it has no readers any more.
         self._runtime.engine.release(before.engine, partial(self.kept.committed, before, self.last))
+        if time.monotonic() >= self._collecting:
+            self._collect_unnamed(self._jobs.limits.milliseconds_until_collected / 1000)
         self.directory.committed(self._runtime.planner.catalog.commits)
         self.on_commit()
+
+    def _collect_unnamed(self, seconds: float) -> None:
+        """Remove what attempts of tasks wrote that failed, or that were one too many; and look again later.
+
+        Args:
+            seconds: how old it is; and how long a reader of a store may take.
+        """
+        self._collecting = time.monotonic() + seconds
+        state, streams = self.directory.state, self.directory.streams
+        old = unnamed_files([state, streams], self._runtime.engine.state.files | self._runtime.engine.held(), seconds)
+        unnamed = [file for file in old if state in Path(file).parents]
+        of_streams = [path for file in old if streams in (path := Path(file)).parents]
+        unnamed += [str(path) for one in self.last.streams.values() for path in one.log.left_over(of_streams)]
+        removed(self.directory.collector.without_readers(unnamed, seconds))
+        self.directory.collector.collect(unnamed)
 
     @cached_property
     def _stored(self) -> StoredSession:

@@ -13,17 +13,21 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from servers import object_store
+from oracle.test_by_tasks import killing
+from servers import answers_dropped, object_store
+from worker_processes import worker_processes
 
 from workbench import Session
 from workbench.engine.spark.in_process import InProcess
 from workbench.files.store import ObjectStore
+from workbench.limits import Limits
 from workbench.streams.arriving import files_with
 
 KILLS = int(os.environ.get("ARGUS_KILLS", "1"))
@@ -35,14 +39,22 @@ QUERIES = {
 }
 CHILD = """
 import sys
+from contextlib import nullcontext
+from worker_processes import worker_processes
 from workbench import Session
 from workbench.engine.spark.in_process import InProcess
 from workbench.limits import Limits
 
-limits = Limits(bytes_landed_in_process=1, rows_logged_in_process=0) if sys.argv[2] == "tasks" else Limits()
-with Session.open(sys.argv[1], InProcess(), take_over=True, limits=limits) as session:
-    print("begun", flush=True)
-    session.run_live(latency="20ms", until=120)
+if __name__ == "__main__":
+    place, reads = sys.argv[1:]
+    limits = Limits() if reads == "driver" else Limits(bytes_landed_in_process=1, rows_logged_in_process=0)
+    elsewhere = reads == "workers"
+    with worker_processes(2, failing=0.2, slow=0.1) if elsewhere else nullcontext(InProcess()) as jobs:
+        with Session.open(place, jobs, take_over=True, limits=limits) as session:
+            if elsewhere:  # they take a while to begin
+                session.run(1)
+            print("begun", flush=True)
+            session.run_live(latency="20ms", until=120)
 """
 
 
@@ -81,13 +93,17 @@ class Landing(threading.Thread):
         self.join()
 
 
-@pytest.mark.parametrize("reads", ["driver", "tasks"])
-@pytest.mark.parametrize("at_store", [False, True], ids=["in a folder", "in the store, too"])
+@pytest.mark.parametrize(
+    ("at_store", "reads"),
+    [(False, "driver"), (False, "tasks"), (True, "driver"), (True, "tasks"), (True, "workers")],
+    ids=lambda given: given if isinstance(given, str) else "in the store, too" if given else "in a folder",
+)
 @pytest.mark.timeout(300 + 60 * KILLS)
 def test_a_session_that_follows_objects_survives_being_killed(at_store: bool, reads: str, tmp_path: Path) -> None:
+    """Its driver is; answers of the store are lost, too, and of its workers some attempts fail or are too slow."""
     delays = random.Random(6)
     (tmp_path / "weed").mkdir()
-    with object_store(tmp_path / "weed") as bucket:
+    with object_store(tmp_path / "weed") as bucket, answers_dropped(0.05):
         place = f"{bucket}/session" if at_store else str(tmp_path / "s")
         landing = Landing(f"{bucket}/landing", tmp_path / "copies")
         with Session(InProcess(), place) as session:
@@ -105,11 +121,46 @@ def test_a_session_that_follows_objects_survives_being_killed(at_store: bool, re
             }
             batches = session.batch
             log = session.parts.store.state.stream("T").log
-            assert bool(files_with(log, range(log.copied, log.rows))) == (reads == "tasks")
-    objects = f"read_parquet('{tmp_path}/copies/*/*.parquet', hive_partitioning = true)"
+            assert bool(files_with(log, range(log.copied, log.rows))) == (reads != "driver")
+    check_answers(answers, tmp_path / "copies")
+    print(f"{KILLS} kills, {landing.rows:,} rows, {batches} batches")
+
+
+@pytest.mark.timeout(300 + 60 * KILLS)
+def test_workers_that_read_objects_survive_being_killed(tmp_path: Path) -> None:
+    """Answers of the store are lost, too, attempts fail or are too slow; after one collection nothing is left over."""
+    (tmp_path / "weed").mkdir()
+    limits = Limits(bytes_landed_in_process=1, rows_logged_in_process=0, milliseconds_until_collected=0)
+    with object_store(tmp_path / "weed") as bucket, answers_dropped(0.05) as dropped:
+        landing = Landing(f"{bucket}/landing", tmp_path / "copies")
+        with worker_processes(3, failing=0.2, slow=0.1) as workers, Session(workers, f"{bucket}/s", limits=limits) as s:
+            s.add_stream("T", f"{bucket}/landing/day=*/*.parquet", batch=2_000)
+            s.register_many(QUERIES)
+            with landing, killing(workers, KILLS) as killed:
+                while len(killed) < KILLS:
+                    s.run(1)
+            while s.run(1):
+                pass
+            assert workers.tried_again and dropped
+            workers.failing = workers.slow = 0.0
+            workers.settle()
+            landing.land()
+            s.run(1)
+            answers = {name: Counter(s.query(name).result().itertuples(index=False, name=None)) for name in QUERIES}
+            log, folder = s.parts.store.state.stream("T").log, str(s.path)
+            named = {str(file.path) for file in files_with(log, range(log.rows))}
+            named |= s.parts.store.last.engine.files | s.parts.store.kept.files
+            stored = (f"{folder}/{each.name}" for each in ObjectStore(f"{bucket}/s").names())
+            assert {path for path in stored if path.endswith((".arrow", ".parquet"))} == named
+    check_answers(answers, tmp_path / "copies")
+    print(f"{KILLS} kills, {workers.tried_again} tried again, {len(dropped)} answers dropped, {landing.rows:,} rows")
+
+
+def check_answers(answers: Mapping[str, Counter[tuple[object, ...]]], copies: Path) -> None:
+    """They are those that DuckDB has of all objects that have landed."""
+    objects = f"read_parquet('{copies}/*/*.parquet', hive_partitioning = true)"
     for name, query in QUERIES.items():
         assert answers[name] == Counter(duckdb.sql(f"WITH T AS (SELECT * FROM {objects}) {query}").fetchall()), name
-    print(f"{KILLS} kills, {landing.rows:,} rows, {batches} batches")
 
 
 def killed_after(place: str, reads: str, seconds: float) -> None:

@@ -16,7 +16,7 @@ import fcntl
 import os
 import threading
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from workbench.files.writing import ensure_file
 ASIDE = "aside-"
 """How the names of temporary folders begin that lie among those of trees."""
 
-_ROWS, _PART = (".arrow", ".index"), "."
+_ROWS, _PART = (".arrow", ".index", ".parquet"), "."
 """How the names of files of rows and of their indexes end, and how those of unfinished ones begin."""
 
 
@@ -96,32 +96,33 @@ class FileCollector:
             yield not file.closed
 
 
-def unnamed_files(folder: Path, named: Collection[str], seconds: float) -> list[str]:
-    """The files of rows below a folder, whole or not, that no state names and that are old; none of temporary folders.
+def unnamed_files(folders: Iterable[Path], named: Collection[str], seconds: float) -> list[str]:
+    """The files of rows below some folders, whole or not, that are old and not named; none of temporary folders.
 
     Age is told by the newest file: of a network's disk the clock is another one than that of this machine.
 
     Args:
-        folder: of all trees and streams.
+        folders: of all trees, or of all logs.
         named: the files that states name.
         seconds: by which a file is older than the newest one.
     """
+    times = {path: time for folder in folders for path, time in _times_below(folder).items()}
+    stems, newest = {_stem(file) for file in named}, max(times.values(), default=0.0)
+    return [file for file, time in times.items() if _stem(file) not in stems and newest - time >= seconds]
+
+
+def _times_below(folder: Path) -> dict[str, float]:
+    """When the files of rows below a folder were written, by one clock alone: of its store, or of its disk."""
+    if stored := stored_below(folder):
+        return {path: each.written for path, each in stored.items() if path.endswith(_ROWS)}
     times: dict[str, float] = {}
-    if stored := stored_below(folder):  # by one clock alone
-        times = {path: each.written for path, each in stored.items() if path.endswith(_ROWS)}
-        return _unnamed(times, named, seconds)
-    for above, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(ASIDE)]
+    for above, inner, names in os.walk(folder):
+        inner[:] = [name for name in inner if not name.startswith(ASIDE)]
         for name in names:
             if name.endswith(_ROWS) or name.startswith(_PART):
                 with suppress(FileNotFoundError):  # it is removed meanwhile
                     times[f"{above}/{name}"] = os.stat(f"{above}/{name}").st_mtime
-    return _unnamed(times, named, seconds)
-
-
-def _unnamed(times: Mapping[str, float], named: Collection[str], seconds: float) -> list[str]:
-    stems, newest = {_stem(file) for file in named}, max(times.values(), default=0.0)
-    return [file for file, time in times.items() if _stem(file) not in stems and newest - time >= seconds]
+    return times
 
 
 def _stem(file: str) -> str:
