@@ -26,8 +26,8 @@ class Limits:
             heap at a time.
         rows_logged_in_process: of a stream in one batch, and in files, at most that the driver numbers and writes
             itself; of more, tasks do, each those of some row groups.
-        bytes_landed_in_process: of objects that land, together, below which the driver reads them itself; of more each
-            is read by a task. Where tasks run on this machine it always does.
+        bytes_landed_in_process: of objects that land, or messages that wait, together, below which the driver reads
+            them itself; of more a task reads each object, or partition. Where tasks run on this machine it always does.
         rows_filtered_in_process: the driver filters this number in a quarter of a second; a job of two tasks would be
             no faster.
         rows_stepped_in_process: changed rows at most of an operator whose step the driver runs, since a job for it

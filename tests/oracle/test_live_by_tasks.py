@@ -8,6 +8,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +20,7 @@ import pyarrow as pa
 import pytest
 from oracle.test_by_tasks import BY_TASKS, SEED
 from pyarrow import csv, parquet
-from servers import object_store
+from servers import ISOLATES, Broker, isolating_broker, object_store
 from worker_processes import WorkerProcesses, worker_processes
 
 from workbench.engine import arrival
@@ -29,6 +30,7 @@ from workbench.session.session import Session
 from workbench.streams import tail
 from workbench.streams.arriving import files_with
 from workbench.streams.files.urls import UrlFile
+from workbench.streams.live.kafka.records import KafkaRecords
 from workbench.streams.live.stored_objects import StoredObjects
 
 GROUPS = "SELECT g, COUNT(*) AS n, SUM(id) AS s FROM t GROUP BY g"
@@ -183,9 +185,9 @@ def test_objects_that_land_are_read_by_tasks(kind: str, tmp_path: Path, monkeypa
                 return read(files, place, *more)
 
             monkeypatch.setattr(StoredObjects, "open", counted)
-            for number, one in enumerate(objects[1:], 1):
+            for number, landing in enumerate(objects[1:], 1):
                 time.sleep(0.01)
-                store.put(*one)
+                store.put(*landing)
                 if number % 3 == 2:
                     session.run(2)
             while session.run(1):
@@ -206,3 +208,67 @@ def test_objects_that_land_are_read_by_tasks(kind: str, tmp_path: Path, monkeypa
             assert {name for name in stored if name.startswith("later-")} == named
         with Session.open(tmp_path / "s", InProcess()) as here:
             assert again == told_of_stream(here)
+
+
+def put_messages(broker: Broker, draw: Random, first: int) -> int:
+    """Messages for four partitions, of which some are no rows, and others have members that no column has."""
+    for n in range(first, first + 200):
+        more = {"new": n} if first and n % 50 == 3 else {}
+        message: object = {"id": n if draw.random() < 0.95 else "x", "g": n % 7} | more
+        broker.put("t", draw.choice([message] * 30 + [b"{", None]), partition=draw.choice([0, 0, 1, 2, 3]))
+    return first + 200
+
+
+@contextmanager
+def some_broker(isolates: bool) -> Iterator[Broker]:
+    if isolates and not ISOLATES:
+        pytest.skip("pip install 'argus-workbench[faults]' for a broker of its own process")
+    with isolating_broker("t") if isolates else nullcontext(Broker()) as broker:
+        yield broker
+
+
+def told_of_topic(session: Session) -> tuple[object, ...]:
+    """As ``told_of_stream``; between partitions there is no order."""
+    rows, quarantined, waiting, offsets, drifts, answers = told_of_stream(session)
+    assert isinstance(rows, list) and isinstance(quarantined, list) and isinstance(waiting, list)
+    by_partition = [[row for row in rows if row["p"] == number] for number in range(4)]
+    reasons = sorted((str(entry), str(record)) for entry, record, _ in quarantined)
+    records = sorted((line, record, reason) for line, _, record, reason in waiting)
+    return by_partition, reasons, records, offsets, drifts, answers
+
+
+@pytest.mark.parametrize("isolates", [False, True], ids=["in the process", "a process"])
+def test_partitions_of_a_topic_are_read_by_tasks(
+    isolates: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All is as where the driver reads them, which now decodes no message."""
+    draw, put, decoded = Random(SEED), 0, [0]
+    limits = replace(BY_TASKS, bytes_landed_in_process=1, milliseconds_until_collected=0)
+    with some_broker(isolates) as broker, worker_processes(2, failing=0.2, slow=0.1) as workers:
+        put = put_messages(broker, draw, put)
+        path = f"file://{tmp_path}/session"
+        with Session(workers, path, limits=limits) as session, Session(InProcess(), tmp_path / "s") as here:
+            for one in (session, here):
+                one.add_stream("t", broker.url("t", "partition=p&offset=o"), columns={"id": "integer"}, batch=150)
+                one.register("SELECT p AS day, g, COUNT(*) AS n, SUM(id) AS s FROM t GROUP BY p, g", name="days")
+            record = KafkaRecords.record
+
+            def counted(records: KafkaRecords, *asked: Any) -> Any:
+                decoded[0] += 1
+                return record(records, *asked)
+
+            monkeypatch.setattr(KafkaRecords, "record", counted)
+            for _ in range(3):
+                session.run(2)
+                put = put_messages(broker, draw, put)
+            while session.run(1):
+                pass
+            assert not decoded[0]
+            while here.run(1):
+                pass
+            for by_tasks, by_driver in zip(told_of_topic(session), told_of_topic(here), strict=True):
+                assert by_tasks == by_driver
+            answers = told_of_topic(session)
+        with Session.open(path, InProcess()) as session:
+            assert told_of_topic(session) == answers
+            assert session.check().whole

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from pyspark.sql import SparkSession
@@ -41,9 +42,8 @@ from workbench.session.subscriptions.events import Subscriptions
 from workbench.session.transitions import Runtime
 from workbench.session.verification.verifier import Verifier
 from workbench.sharing.planner import Planner
-from workbench.streams.live.folder import FolderReader
-from workbench.streams.live.landing import Objects, lands
-from workbench.streams.live.reader import Landed, Offsets
+from workbench.streams.live.landing import lands
+from workbench.streams.live.reader import Landed, Offsets, ReadPart, SourcePart
 from workbench.streams.log import StreamLog
 
 AnySpark = SparkSession | InProcess
@@ -107,7 +107,7 @@ class Parts:
         self.errors = ErrorLog(directory.path if directory.read_only is None else None)
         self.live = LiveSources(self.gate, self.errors)
         self.live.log_now = self._log_sent_rows
-        self.live.landing = self._landed
+        self.live.landing = lambda log: partial(self._landed, log)
         self.integrity = IntegrityChecks(self.store, self.opening)
         self.suspension = Suspension(self.store, self.runtime, self.failures)
         self.reoptimizer = Reoptimizer(self.store, self.runtime, self.failures)
@@ -133,16 +133,16 @@ class Parts:
         with self.store.exclusively():
             self.live.close()
 
-    def _landed(self, log: StreamLog, reader: FolderReader, objects: Objects) -> list[Landed]:
-        """What tasks have read of objects that are many bytes; where they cannot, the driver reads them."""
-        if sum(stored.bytes for _, stored in objects) < self.jobs.limits.bytes_landed_in_process:
+    def _landed(self, log: StreamLog, parts: Sequence[SourcePart], read: ReadPart) -> list[Landed]:
+        """What tasks have read of parts that are many bytes; where they cannot, the driver reads them."""
+        if sum(part.bytes for part in parts) < self.jobs.limits.bytes_landed_in_process:
             return []
         owner = self.engine.state.arrived[log.name].folder.name
-        by_tasks = partial(answers_by_tasks, self.engine.runner, owner, doing=f"read objects of {log.name}")
+        by_tasks = partial(answers_by_tasks, self.engine.runner, owner, doing=f"read the source of {log.name}")
         try:
-            return lands(log, reader, by_tasks, objects[: 2 * self.jobs.cores])
+            return lands(log, read, by_tasks, parts[: 2 * self.jobs.cores])
         except EngineError as problem:
-            log_problem("objects read by the driver", stream=log.name, problem=problem.message)
+            log_problem("a source read by the driver", stream=log.name, problem=problem.message)
             return []
 
     def close(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import time
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,11 +21,9 @@ from workbench.session.failures.error_log import ErrorLog, ErrorPlace
 from workbench.session.live.arrivals import Arrivals
 from workbench.session.live.batch_size import BatchSize
 from workbench.streams.addresses.address import shown_address
-from workbench.streams.live.folder import FolderReader
-from workbench.streams.live.landing import Objects
 from workbench.streams.live.lookup import LOOKUP_SCHEMES, LookupReader
 from workbench.streams.live.posted_rows import LISTEN_SCHEME
-from workbench.streams.live.reader import Landed, OffsetMark, Offsets, Reader, mark_of
+from workbench.streams.live.reader import Land, OffsetMark, Offsets, Reader, ReadInParts, mark_of
 from workbench.streams.live.sources import open_live
 from workbench.streams.live.take_in import log_fetched, of_source, take_in
 from workbench.streams.log import StreamLog
@@ -156,13 +154,13 @@ class LiveSources:
 
     Attributes:
         log_now: calls ``take_in_sent`` for a stream, when nothing else is done in the session.
-        landing: lets tasks read objects, where they run on other machines.
+        landing: lets tasks read parts of the source of a stream, where they run on other machines.
     """
 
     def __init__(self, gate: Gate | None = None, errors: ErrorLog | None = None) -> None:
         self._gate, self._errors = gate or Gate(), errors or ErrorLog()
         self.log_now: Callable[[str, int], tuple[Offsets, int]] = lambda name, waiting: ({}, 0)
-        self.landing: Callable[[StreamLog, FolderReader, Objects], Sequence[Landed]] = lambda log, reader, objects: ()
+        self.landing: Callable[[StreamLog], Land] = lambda log: lambda parts, read: ()
         self._readers: dict[str, Reader] = {}
         self._problems: dict[str, str] = {}
         self._earlier: dict[str, str] = {}
@@ -344,8 +342,8 @@ class LiveSources:
         if isinstance(reader, LookupReader):
             named = {name.lower(): stream for name, stream in self._streams.items()}
             reader.follow(named.get(reader.follows.lower()))
-        if isinstance(reader, FolderReader):
-            reader.land = partial(self.landing, log, reader)
+        if isinstance(reader, ReadInParts):
+            reader.let_land(self.landing(log))
         before, misfits = log.rows, log.misfits
         fetched = log_fetched(log, reader, most)
         for entry in log.quarantined_later(misfits)[-ROWS_OF_A_LOOK:] if log.misfits > misfits else ():

@@ -17,12 +17,11 @@ from stat import S_ISDIR
 from typing import NamedTuple
 
 from workbench.errors import StreamError
-from workbench.files.store import Stored
 from workbench.files.writing import checksum_of_next
 from workbench.streams.files.formats import FileFormat, is_compressed
 from workbench.streams.files.partitions import is_hidden, split_pattern
 from workbench.streams.files.urls import UrlFile
-from workbench.streams.live.reader import mark_of
+from workbench.streams.live.reader import SourcePart, mark_of
 
 _FILES = (".parquet", ".csv", ".csv.gz", ".tsv", ".jsonl", ".ndjson")
 """How the names of files end that are read of a folder, where no pattern says which."""
@@ -236,7 +235,7 @@ class FolderFiles:
     def forget(self, place: str) -> None:
         """It is not needed any more."""
 
-    def stored(self, places: Iterable[str]) -> list[tuple[str, Stored]]:
+    def parts(self, places: Iterable[str]) -> list[SourcePart]:
         """None: another machine may not have the folder."""
         return []
 

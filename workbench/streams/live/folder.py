@@ -11,9 +11,11 @@ Where files are, and which there are, says ``Files``: a folder (``FolderFiles``)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import takewhile
 from pathlib import Path, PurePath
 from typing import Protocol
@@ -47,7 +49,17 @@ from workbench.streams.live.file_notes import (
     stamped_size,
     whole_lines,
 )
-from workbench.streams.live.reader import BaseReader, Fetched, Landed, NothingYet, OffsetMark, Offsets, mark_of, widened
+from workbench.streams.live.reader import (
+    BaseReader,
+    Fetched,
+    NothingYet,
+    OffsetMark,
+    Offsets,
+    ReadInParts,
+    SourcePart,
+    mark_of,
+    widened,
+)
 from workbench.streams.live.stored_objects import AHEAD, NotNow, StoredObjects, is_object_pattern
 from workbench.streams.readers import open_source
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
@@ -88,8 +100,8 @@ class Files(Protocol):
     def forget(self, place: str) -> None:
         """A file is not needed any more."""
 
-    def stored(self, places: Iterable[str]) -> list[tuple[str, Stored]]:
-        """Those of some places that tasks can read, too, as their store has them."""
+    def parts(self, places: Iterable[str]) -> list[SourcePart]:
+        """Those of some places that tasks can read, too."""
 
     def gone_for_long(self, places: Iterable[str]) -> list[str]:
         """Those of some places of which nothing must be known any more."""
@@ -98,7 +110,7 @@ class Files(Protocol):
         """Let go of what is open."""
 
 
-class FolderReader(BaseReader):
+class FolderReader(ReadInParts, BaseReader):
     """Reads the files of a folder.
 
     Args:
@@ -106,9 +118,6 @@ class FolderReader(BaseReader):
         schema: the columns, where the stream has been added before; ``None``: those of the first file that can be read.
         options: what is declared of how CSV files are written, where the stream has not been added before.
         files: those that match, where they are known.
-
-    Attributes:
-        land: lets tasks read the first of some objects that were not read before, and says what they have written.
 
     Raises:
         NothingYet: there is no such file yet that can be read.
@@ -123,7 +132,6 @@ class FolderReader(BaseReader):
     ) -> None:
         self._pattern = pattern
         self._files = files or (StoredObjects(pattern) if is_object_pattern(pattern) else FolderFiles(pattern))
-        self.land: Callable[[Sequence[tuple[str, Stored]]], Sequence[Landed]] = lambda objects: ()
         self._options = options_of(schema) if schema is not None else options or CsvOptions()
         self.inferred: Mapping[str, Guess] = {}
         self.notes: tuple[str, ...] = ()
@@ -164,7 +172,7 @@ class FolderReader(BaseReader):
         taken.say_gone(there)
         waiting = [(place, found) for place, found in there.items() if taken.waits(place, found.stamp)]
         new = takewhile(lambda place: taken.note(place) is None, (place for place, _ in waiting))
-        landed = tuple(self.land(self._files.stored(new)))
+        landed = self._landed(self._files.parts(new), partial(read_object, self._pattern, self._schema))
         for number, (place, found) in enumerate(waiting, 1):
             if landed or taken.full():
                 break
@@ -254,6 +262,14 @@ class FolderReader(BaseReader):
         if not {*map(stored_name, schema.names)} & {*map(stored_name, self._schema.names)}:
             message = f"{file} has none of the columns of the files before: {', '.join(schema.names):.200}"
             raise StreamError(message, hint="move it away, or add it as a stream of its own; the others go on")
+
+
+def read_object(pattern: str, schema: pa.Schema, part: SourcePart) -> Fetched | None:
+    """All rows of one of the objects that match a pattern; ``None`` where it cannot be read as a whole."""
+    reader = FolderReader(pattern, schema, files=StoredObjects(pattern, {part.place: Stored(*part.told)}))
+    with closing(reader):
+        fetched = reader.fetch({}, sys.maxsize)
+    return None if fetched.problem or fetched.offsets.get(part.place, "0").isdigit() else fetched
 
 
 @dataclass

@@ -1,13 +1,13 @@
-"""Objects that land are read by tasks: each reads one as a whole, and writes its rows as a file of the stream's log.
+"""Parts of live sources are read by tasks: each reads one as a whole, and writes its rows as a file of the log.
 
-So their rows do not pass the driver, which is told how many they are, what of them was quarantined, and what drifts. It
-takes them in by one transaction, in the order of the objects. One that cannot be read so as a whole is read by the
-driver, which says why; so are few bytes, and streams whose rows depend on those before.
+A part is an object that has landed, or messages of one partition of a topic. So their rows do not pass the driver,
+which is told how many they are, what of them was quarantined, and what drifts. It takes them in by one transaction, in
+the order of the parts. One that cannot be read so as a whole is read by the driver, which says why; so are few bytes,
+and streams whose rows depend on those before.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, replace
 from itertools import accumulate, takewhile
@@ -18,14 +18,11 @@ import pyarrow as pa
 
 from workbench.files.durable import force_to_disk
 from workbench.files.shared import all_stored, local_path
-from workbench.files.store import Stored
 from workbench.files.writing import make_folder
 from workbench.streams.arriving import without_rows
 from workbench.streams.drift import Drift, drifts_of, without_empty_more
-from workbench.streams.live.folder import FolderReader
-from workbench.streams.live.reader import Landed
-from workbench.streams.live.stored_objects import StoredObjects
-from workbench.streams.live.take_in import fitted_rows
+from workbench.streams.live.reader import LARGEST_PART, Landed, ReadPart, SourcePart
+from workbench.streams.live.take_in import fitted_rows, with_places
 from workbench.streams.log import StreamLog
 from workbench.streams.row_groups import write_rows
 from workbench.streams.source import QuarantinedRow
@@ -35,44 +32,37 @@ ByTasks = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
 """Runs work by tasks, each of which is told one of some things; the answers in their order. What is told
 and answered is in terms of JSON."""
 
-Objects = Sequence[tuple[str, Stored]]
-"""Objects by what they are called in offsets."""
-_LARGEST = 128_000_000
-"""Bytes of an object that a task reads as a whole: it has all of its rows in memory."""
-_TOGETHER = 4 * _LARGEST
-"""Bytes of objects that are read at a time: a batch waits for them."""
+_TOGETHER = 4 * LARGEST_PART
+"""Bytes of parts that are read at a time: a batch waits for them."""
 
 
 @dataclass(frozen=True)
-class LandObject:
-    """Reads an object and writes its rows, for tasks, which are told which one.
+class LandPart:
+    """Reads a part and writes its rows, for tasks, which are told which one.
 
     Attributes:
         log: how its rows are made those of the stream.
-        pattern, schema: of the reader.
+        read: reads it.
     """
 
     log: StreamLog
-    pattern: str
-    schema: pa.Schema
+    read: ReadPart
 
     def __call__(self, task: Any) -> dict[str, Any] | None:
-        """What a task has written; ``None`` where an object was not read as a whole."""
-        place, stored = task.given[task.task]
-        reader = FolderReader(self.pattern, self.schema, files=StoredObjects(self.pattern, {place: Stored(*stored)}))
-        try:
-            fetched = reader.fetch({}, sys.maxsize)
-        finally:
-            reader.close()
-        if fetched.problem or fetched.offsets.get(place, "0").isdigit():
+        """What a task has written; ``None`` where a part was not read as a whole."""
+        fetched = self.read(SourcePart(*task.given[task.task]))
+        if fetched is None:
             return None
         fitting = fitted_rows(self.log, fetched, 0, {})
         drifts = drifts_of(fitting.rows, fitting.found, dict(self.log.source_columns), 0)
+        of_reader, misfits = fitting.of_reader, fitting.quarantined
+        if fetched.places:  # the reader says where these are, too
+            of_reader, misfits = [*of_reader, *with_places(misfits, fitting.chunk.lines, fetched.places)], []
         return {
             "offsets": dict(fetched.offsets),
             "file": self._log_file(fitting.rows) if fitting.rows.num_rows else None,
             "last": fitting.last,
-            "quarantined": [[*map(asdict, entries)] for entries in (fitting.of_reader, fitting.quarantined)],
+            "quarantined": [[*map(asdict, entries)] for entries in (of_reader, misfits)],
             "drifts": [*map(astuple, drifts)],
             "gone": [*fitting.found.gone],
         }
@@ -88,22 +78,21 @@ class LandObject:
         return Path(path).name, rows.num_rows, checksum
 
 
-def lands(log: StreamLog, reader: FolderReader, by_tasks: ByTasks, objects: Objects) -> list[Landed]:
-    """What tasks have read of some objects, up to the first one that is not read as a whole.
+def lands(log: StreamLog, read: ReadPart, by_tasks: ByTasks, parts: Sequence[SourcePart]) -> list[Landed]:
+    """What tasks have read of some parts, up to the first one that is not read as a whole.
 
     Args:
         log: of the stream.
-        reader: of its source.
+        read: reads a part.
         by_tasks: runs tasks.
-        objects: that were not read before, in their order.
+        parts: that were not read before, in their order.
     """
     if log.corrections is not None or log.transactions is not None or log.lateness is not None:
         return []
-    totals = accumulate(stored.bytes for _, stored in objects)
-    some = takewhile(lambda one: one[0][1].bytes <= _LARGEST and one[1] <= _TOGETHER, zip(objects, totals, strict=True))
-    told = [(place, [*stored]) for (place, stored), _ in some]
-    work = LandObject(replace(without_rows(log), guesses=log.guesses), reader.description, reader.schema)
-    answers = by_tasks(work, told) if told else []
+    totals = accumulate(part.bytes for part in parts)
+    some = takewhile(lambda one: one[0].bytes <= LARGEST_PART and one[1] <= _TOGETHER, zip(parts, totals, strict=True))
+    told = [astuple(part) for part, _ in some]
+    answers = by_tasks(LandPart(replace(without_rows(log), guesses=log.guesses), read), told) if told else []
     return [_landed(answer) for answer in takewhile(lambda answer: answer is not None, answers)]
 
 

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -70,15 +70,34 @@ class NothingYet(StreamError):
 
 
 @dataclass(frozen=True)
+class SourcePart:
+    """A part of what a live source has now, which a task reads as a whole: an object, or messages of a partition.
+
+    Attributes:
+        place: what it is called in offsets.
+        bytes: how many it has, about.
+        told: what a task must know of it, in terms of JSON.
+    """
+
+    place: str
+    bytes: int
+    told: Any
+
+
+LARGEST_PART = 128_000_000
+"""Bytes of a part that a task reads as a whole: it has all of its rows in memory."""
+
+
+@dataclass(frozen=True)
 class Landed:
-    """The rows of one object, which a task has written as a file of the log.
+    """The rows of one part, which a task has written as a file of the log.
 
     Attributes:
         offsets: where the source resumes after it.
         file: its name, its rows and its checksum; ``None`` where no row fits.
         last: the number of its last record, from 1.
         of_reader: records that are no rows.
-        quarantined: rows that do not fit; their lines are numbers of records.
+        quarantined: rows that do not fit; their lines are numbers of records of the part.
         drifts: what drifts in the rows, which are counted from 0.
         gone: the columns that they lack.
     """
@@ -125,6 +144,12 @@ class Fetched:
     known_to: int | None = None
     forgotten: tuple[str, ...] = ()
     landed: tuple[Landed, ...] = ()
+
+
+ReadPart = Callable[[SourcePart], Fetched | None]
+"""Reads a part in a task, to which it is pickled; ``None``: it cannot be read as a whole."""
+Land = Callable[[Sequence[SourcePart], ReadPart], Sequence[Landed]]
+"""Lets tasks read the first of some parts, and says what they have written."""
 
 
 class Reader(Protocol):
@@ -209,6 +234,20 @@ class Reader(Protocol):
 
     def close(self) -> None:
         """Let go of files and connections."""
+
+
+class ReadInParts:
+    """What readers have alike of whose sources tasks can read parts."""
+
+    _land: Land | None = None
+
+    def let_land(self, land: Land) -> None:
+        """Be able to let tasks read."""
+        self._land = land
+
+    def _landed(self, parts: Sequence[SourcePart], read: ReadPart) -> tuple[Landed, ...]:
+        """What tasks have written of the first of some parts that were not read before; of none, where none may."""
+        return () if self._land is None else tuple(self._land(parts, read))
 
 
 class BaseReader(ABC):

@@ -27,6 +27,7 @@ from workbench.streams.addresses.kinds import OBJECTS
 from workbench.streams.files.partitions import split_pattern
 from workbench.streams.files.urls import UrlFile
 from workbench.streams.live.file_notes import MatchingFile, is_passed, offset_name
+from workbench.streams.live.reader import SourcePart
 
 AHEAD = 16
 """Objects that are copied at the same time."""
@@ -141,9 +142,9 @@ class StoredObjects:
         self._found = {place: MatchingFile(self._root, one.name, _stamp(one)) for place, one in in_order}
         return self._found
 
-    def stored(self, places: Iterable[str]) -> list[tuple[str, Stored]]:
-        """Some objects of the last look, as the store has them."""
-        return [(place, self._stored[place]) for place in places]
+    def parts(self, places: Iterable[str]) -> list[SourcePart]:
+        """Some objects of the last look, of which tasks are told what the store says."""
+        return [SourcePart(place, (stored := self._stored[place]).bytes, [*stored]) for place in places]
 
     def open(self, place: str, found: MatchingFile, then: Iterable[tuple[str, MatchingFile]] = ()) -> UrlFile:
         """An object of the last look, copied; small ones that are opened then are copied meanwhile.

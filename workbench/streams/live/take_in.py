@@ -102,12 +102,12 @@ def of_source(offsets: Offsets) -> dict[str, str]:
     return {entry: at for entry, at in offsets.items() if mark_of(entry) in (None, OffsetMark.NOTE)}
 
 
-def _log_landed(log: StreamLog, objects: Iterable[Landed]) -> None:
-    """Append what tasks have written of objects; belongs inside a transaction."""
+def _log_landed(log: StreamLog, parts: Iterable[Landed]) -> None:
+    """Append what tasks have written of parts; belongs inside a transaction."""
     tail = log.tail
     assert tail is not None
     before, nothing = int(tail.offsets.get(OffsetMark.LINES, "0")), log.schema.empty_table()
-    for landed in objects:
+    for landed in parts:
         if landed.file is not None:
             first, columns = log.rows, dict(log.source_columns).keys()
             drifts = [replace(drift, first=first + drift.first) for drift in landed.drifts]
@@ -189,7 +189,7 @@ def _log_rows(log: StreamLog, fetched: Fetched, current: CurrentRows | None, beg
     after = {**fetched.offsets, OffsetMark.LINES.value: str(before + last)} | (
         {_FORMS: json.dumps(forms)} if forms else {}
     )
-    log.tail.append(rows, [*of_reader, *_placed(quarantined, chunk.lines, fetched.places)], after)
+    log.tail.append(rows, [*of_reader, *with_places(quarantined, chunk.lines, fetched.places)], after)
 
 
 def late_among(log: StreamLog, rows: pa.Table) -> dict[int, str]:
@@ -297,7 +297,7 @@ def _text(chunk: Chunk) -> str:
         return ""
 
 
-def _placed(
+def with_places(
     entries: Iterable[QuarantinedRow], lines: NDArray[np.int64], places: Sequence[tuple[str, int]]
 ) -> Iterator[QuarantinedRow]:
     """Quarantined rows with their partition and offset instead of their number, where the source has any."""

@@ -1,14 +1,18 @@
 """A topic as a live source: its partitions are read from the offsets in the stream's log, without a consumer group.
 
 Offsets are logged with the rows, so the broker is asked to remember nothing. Only committed messages are read. Between
-partitions the order is that in which the broker sends them; the log keeps it, so a replay has the same order.
+partitions the order is that in which the broker sends them; the log keeps it, so a replay has the same order. Where
+many messages wait, on a cluster, each partition is read by a task, and the driver asks for offsets alone.
 """
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -23,7 +27,15 @@ from workbench.streams.live.kafka.address import kafka_client, parse_topic
 from workbench.streams.live.kafka.client_errors import ClientErrors
 from workbench.streams.live.kafka.records import OPTIONS, KafkaRecords, Message
 from workbench.streams.live.kafka.registry import RegistryError
-from workbench.streams.live.reader import Fetched, OffsetMark, Offsets, TypedReader
+from workbench.streams.live.reader import (
+    LARGEST_PART,
+    Fetched,
+    OffsetMark,
+    Offsets,
+    ReadInParts,
+    SourcePart,
+    TypedReader,
+)
 from workbench.streams.source import QuarantinedRow
 
 METADATA_ANSWER = 3.0
@@ -35,11 +47,13 @@ _SILENCE = 1.0
 _LONG_POLL = 100
 """Milliseconds that a broker keeps a request for messages that are not there yet."""
 _SAMPLE = 1_000
+_BYTES = 200.0
+"""What a message has, before one was seen."""
 _CHECK = 10.0
 """Seconds after which it is looked again whether the topic is the one that was read."""
 
 
-class TopicReader(TypedReader):
+class TopicReader(ReadInParts, TypedReader):
     """Reads a topic.
 
     Args:
@@ -63,7 +77,8 @@ class TopicReader(TypedReader):
         self._consumer = self._connected()
         # Questions have a connection of their own, on which no answer waits behind messages that are not there yet.
         self._questions = self._connected()
-        first = self._poll({}, _SAMPLE, [], {})[0] if schema is None else []
+        self._bytes_each = _BYTES
+        first = self._received(self._resumed({}, {}, []), _SAMPLE)[0] if schema is None else []
         found = self._records.infer(first) if schema is None else FoundTimes(schema)
         super().__init__(found.schema, given, found.seen, found.said)
         self.gives_records = self._address.options.get("format") != "csv"
@@ -78,7 +93,28 @@ class TopicReader(TypedReader):
         gone: list[QuarantinedRow] = []
         starts = {int(place): int(at) for place, at in offsets.items() if not place.startswith(OffsetMark.NOTE)}
         notes = {int(place[1:]): note for place, note in offsets.items() if place.startswith(OffsetMark.NOTE)}
-        messages, after, problem = self._poll(starts, most, gone, notes)
+        ends = self._resumed(starts, notes, gone)
+        if landed := self._landed(self._parts(ends, most), partial(read_partition, self.description, self._schema)):
+            self._let_go()
+            return Fetched(rows_of([], self._schema).rows, {}, tuple(gone), landed=landed)
+        return self._fetched(ends, most, offsets, gone)
+
+    def fetch_partition(self, partition: int, first: int, end: int) -> Fetched:
+        """The messages of one partition that are between two offsets, with what follows at once."""
+        return self._fetched({partition: (first, end)}, sys.maxsize, {}, [])
+
+    def _fetched(
+        self, ends: Mapping[int, tuple[int, int]], most: int, offsets: Offsets, gone: Sequence[QuarantinedRow]
+    ) -> Fetched:
+        """Messages of partitions.
+
+        Args:
+            ends: where each resumes, and where it ends by now.
+            most: the number of messages that is enough.
+            offsets: where partitions resumed before.
+            gone: what is gone from the topic.
+        """
+        messages, after, problem = self._received(ends, most)
         records, waits = self._recorded(messages, after)
         chunk = rows_of(records, self._schema)
         quarantined = [*gone, *(_at(messages[entry.line], entry) for entry in chunk.quarantined)]
@@ -117,12 +153,29 @@ class TopicReader(TypedReader):
         self._consumer.close()
         self._questions.close()
 
-    def _poll(
-        self, offsets: Mapping[int, int], most: int, gone: list[QuarantinedRow], notes: Mapping[int, str]
-    ) -> tuple[list[Message], dict[int, int], str]:
-        """Messages from the offsets on, where partitions resume then, and why one cannot; what is gone is added."""
-        ends = self._ask(lambda: self._ends(offsets, gone))
+    def _resumed(
+        self, offsets: Mapping[int, int], notes: Mapping[int, str], gone: list[QuarantinedRow]
+    ) -> dict[int, tuple[int, int]]:
+        """Where each partition resumes, and where it ends by now; what is gone is added."""
+        ends: dict[int, tuple[int, int]] = self._ask(lambda: self._ends(offsets, gone))
         self._ask(lambda: self._check_identity(offsets, notes))
+        return ends
+
+    def _parts(self, ends: Mapping[int, tuple[int, int]], most: int) -> list[SourcePart]:
+        """Messages that wait, of each partition about as many, those first of which most do: none is left behind."""
+        waiting = sorted(((end - at, partition, at) for partition, (at, end) in ends.items() if end > at), reverse=True)
+        each = min(-(-most // max(1, len(waiting))), int(LARGEST_PART / self._bytes_each))
+        shares = ((partition, at, min(number, each)) for number, partition, at in waiting)
+        return [SourcePart(str(p), int(number * self._bytes_each), [p, at, at + number]) for p, at, number in shares]
+
+    def _let_go(self) -> None:
+        """Receive no more messages meanwhile, which the client keeps."""
+        if self._positions:
+            self._consumer.unassign()
+        self._positions = {}
+
+    def _received(self, ends: Mapping[int, tuple[int, int]], most: int) -> tuple[list[Message], dict[int, int], str]:
+        """Messages of partitions, where these resume then, and why one cannot. Arguments as ``_fetched``."""
         after = {partition: start for partition, (start, _) in ends.items()}
         if after != self._positions:
             self._assign(after)
@@ -145,6 +198,8 @@ class TopicReader(TypedReader):
             messages.append(_message(received))
             after[partition] = received.offset() + 1
         self._positions = dict(after) if not problems else {}
+        if messages:
+            self._bytes_each = max(1.0, sum(message.bytes for message in messages) / len(messages))
         return messages, after, next(iter(problems.values()), "")
 
     def _assign(self, starts: Mapping[int, int]) -> None:
@@ -237,6 +292,13 @@ class TopicReader(TypedReader):
     @property
     def _where(self) -> str:
         return f"topic {self._address.topic} at {self._address.servers}"
+
+
+def read_partition(address: str, schema: pa.Schema, part: SourcePart) -> Fetched | None:
+    """Messages of a partition of a topic, in a task; ``None`` where some of them cannot be had now."""
+    with closing(TopicReader(address, schema)) as reader:
+        fetched = reader.fetch_partition(*part.told)
+    return None if fetched.problem or not fetched.offsets else fetched
 
 
 def _message(received: Any) -> Message:

@@ -57,6 +57,11 @@ class Message:
     headers: Sequence[tuple[str, bytes | None]]
 
     @property
+    def bytes(self) -> int:
+        """Of its key and its value."""
+        return len(self.key or b"") + len(self.value or b"")
+
+    @property
     def note(self) -> str:
         """Its offset, and a checksum by which it is known again."""
         return f"{self.offset} {crc32(self.value or b'', crc32(self.key or b'', self.timestamp or 0))}"
