@@ -147,6 +147,11 @@ def _analytic() -> Iterator[KindOfQuery]:
             "moving MAX": "MAX(i) OVER (PARTITION BY {0} {1} ROWS BETWEEN 3 PRECEDING AND CURRENT ROW)",
             "filled forward": "LAST_VALUE(NULLIF(i % 10, 0) IGNORE NULLS) OVER (PARTITION BY {0} {1})",
             "RANGE": "COUNT(*) OVER (PARTITION BY {0} ORDER BY i RANGE BETWEEN 5 PRECEDING AND 5 FOLLOWING)",
+            "RANGE of an hour": "SUM(x) OVER (PARTITION BY {0} ORDER BY ts"
+            " RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW)",
+            "RANGE until a day ago": "SUM(i) OVER (PARTITION BY {0} ORDER BY ts"
+            " RANGE BETWEEN UNBOUNDED PRECEDING AND INTERVAL '1' DAY PRECEDING)",
+            "NTH_VALUE": "NTH_VALUE(i, 3) OVER (PARTITION BY {0} {1})",
         }.items():
             sql = f"SELECT id, {call.format(group, order)} FROM t"
             yield KindOfQuery(f"analytic, {number} partitions", f"{name}, {number}", sql, sql)

@@ -1,4 +1,5 @@
-"""Values of all rows up to one, over few large partitions, while rows come and go anywhere in their order.
+"""Values of all rows up to one, of frames around it, and of the first and last rows, over few large partitions, while
+rows come and go anywhere in their order.
 
 DuckDB's answers over NULL, NaN, infinities, equal rows and numbers of all sizes. Sums and extremes are kept along the
 order of a large partition, so limits make one of five rows large.
@@ -16,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from long import LONG
-from oracle.harness import Case, Oracle
+from oracle.harness import Case, Feed, Oracle
 from oracle.test_corrections import corrected
 
 from workbench.engine.spark.in_process import InProcess
@@ -32,6 +33,7 @@ VALUES: dict[str, tuple[pa.DataType, list[Any]]] = {
     "s": (pa.string(), [None, "", "a", "b" * 20, "b" * 20 + "c", "\u00e9"]),
     "o": (pa.int64(), [None, *range(12)]),
     "t": (pa.timestamp("us"), [dt.datetime(2024, 3, 1) + dt.timedelta(minutes=n) for n in range(30)]),
+    "d": (pa.date32(), [None, *(dt.date(2024, 1, 29) + dt.timedelta(days=3 * n) for n in range(20))]),
 }
 CALLS = {
     "sum": [f"SUM({c}) {{over}}" for c in "nxzmv"],
@@ -69,6 +71,48 @@ def cases() -> dict[str, Case]:
     return found
 
 
+ORDER_FREE = "SUM(n) {0} AS a, MAX(x) {0} AS b, COUNT(*) {0} AS c, MIN(s) {0} AS d, SUM(x) {0} AS e, COUNT(z) {0} AS f"
+POSITIONS = "FIRST_VALUE(s) {0} AS a, NTH_VALUE(x, 2) {0} AS b, LAST_VALUE(n) {0} AS c"
+DISTANCES = {
+    **dict.fromkeys("nomvx", ("1", "2.5")),
+    "t": ("INTERVAL '1' MINUTE", "INTERVAL '7' MINUTE"),
+    "d": ("INTERVAL '3' DAY", "INTERVAL '1' MONTH"),
+    "id": ("1", "3"),
+}
+PLACES = {
+    "back": "{1} PRECEDING AND CURRENT ROW",
+    "both": "{0} PRECEDING AND {1} FOLLOWING",
+    "ahead": "CURRENT ROW AND {0} FOLLOWING",
+    "apart": "{1} PRECEDING AND {0} PRECEDING",
+    "behind": "{0} FOLLOWING AND {1} FOLLOWING",
+    "until": "UNBOUNDED PRECEDING AND {0} PRECEDING",
+    "up to": "UNBOUNDED PRECEDING AND {0} FOLLOWING",
+    "from": "{0} PRECEDING AND UNBOUNDED FOLLOWING",
+    "here": "UNBOUNDED PRECEDING AND CURRENT ROW",
+    "all": "UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING",
+}
+
+
+def cases_of_frames() -> dict[str, Case]:
+    """Frames of every unit with ends of every kind, over orders of every type, down and up."""
+    found = {}
+    for (column, away), (place, ends), down, part in product(
+        DISTANCES.items(), PLACES.items(), ("", " DESC"), ("PARTITION BY g ", "")
+    ):
+        for unit, by in (("RANGE", away), ("GROUPS", ("1", "2")), ("ROWS", ("1", "3"))):
+            for values in (ORDER_FREE, POSITIONS):
+                if column != "id" and (values == POSITIONS or unit == "ROWS"):
+                    continue  # the order of peers is not DuckDB's
+                over = f"OVER ({part}ORDER BY {column}{down} {unit} BETWEEN {ends.format(*by)})"
+                beside = f", {BESIDE.format(part)}" if column == "id" else ""
+                name = f"{unit} {place} {column}{down} {part[:1]} {values[0]}"
+                found[name] = Case(f"SELECT id, {values.format(over)}{beside} FROM t", dialect="duckdb")
+    return found
+
+
+BESIDE = "SUM(n) OVER ({0}ORDER BY id) AS y, LAG(s, 2) OVER ({0}ORDER BY id) AS z"
+
+
 def rows(seed: int, count: int) -> pa.Table:
     """Rows of few values."""
     random = Random(seed)
@@ -88,4 +132,33 @@ def test_running_values(seed: int) -> None:
         oracle.run(2)
         oracle.register({name: asked[name] for name in names[1::2]})
         oracle.run(2)
+        oracle.check_changes()
+
+
+@pytest.mark.parametrize("seed", range(12 if LONG else 2))
+def test_frames(seed: int) -> None:
+    asked, random = cases_of_frames(), Random(seed)
+    names = random.sample(list(asked), 200 if LONG else 40)
+    feeds = {"t": corrected(rows(seed, 160), 90, 20, seed)}
+    with Oracle(InProcess(), feeds, limits=Limits(rows_of_large_partition=4)) as oracle:
+        oracle.register({name: asked[name] for name in names[::2]})
+        oracle.run(2)
+        oracle.register({name: asked[name] for name in names[1::2]})
+        oracle.run(2)
+        oracle.check_changes()
+
+
+def test_extremes_of_many_partitions() -> None:
+    """What is greatest in one of them says nothing of the next, where values before are among those compared."""
+    groups, length = 40, 8
+    before = [float(-g if g % 2 else g) for g in range(groups) for _ in range(length)]
+    x = before + [None if g % 2 else 100.0 + g for g in range(groups)]
+    g = [g for g in range(groups) for _ in range(length)] + [*range(groups)]
+    t = pa.table({"id": range(len(x)), "g": g, "x": pa.array(x, pa.float64())})
+    over = "OVER (PARTITION BY g ORDER BY id)"
+    with Oracle(
+        InProcess(), {"t": Feed(t, groups * length, groups)}, limits=Limits(rows_of_large_partition=4)
+    ) as oracle:
+        oracle.register({"q": Case(f"SELECT id, MAX(x) {over} AS a, MIN(-x) {over} AS b FROM t")})
+        oracle.run(1)
         oracle.check_changes()

@@ -6,7 +6,7 @@ The change is evaluated by DuckDB, so that thousands of batches take seconds; ``
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -25,7 +25,7 @@ from workbench.engine.operators.analytic.job import OrderStep, reading_of
 from workbench.engine.operators.analytic.numbered import evaluated_change
 from workbench.engine.operators.analytic.ordered_rows import OrderedRows, prefix_columns
 from workbench.engine.operators.analytic.partitions import PartitionLookup
-from workbench.engine.operators.analytic.ranges import From
+from workbench.engine.operators.analytic.ranges import Around
 from workbench.engine.physical.analytic.reach import all_along, known_along, of_all, reach, running
 from workbench.engine.storage.comparable import Direction
 from workbench.engine.storage.exact_sums import ExactSums
@@ -58,7 +58,7 @@ DRAWS: dict[str, Sequence[Any]] = {
     "x": [None, float("nan"), -0.0, 0.0, float("inf"), -2.5, *(i / 4 for i in range(30))],
     "s": [None, "", "a", "a\x00", "b" * 20 + "1", "b" * 20 + "2", "é", *map(str, range(20))],
     "m": [None, Decimal("-0.01"), *(Decimal(i) / 100 for i in range(30))],
-    "w": [None, Decimal(1), Decimal("-0.5")],
+    "w": [None, Decimal(1), Decimal("-0.5"), Decimal("1e7"), *(Decimal(i) / 8 for i in range(20))],
 }
 DIRECTIONS: list[Direction] = [(down, first) for down in (False, True) for first in (False, True)]
 TO_HERE = FrameEnd("0")
@@ -77,7 +77,7 @@ def functions(over: Over) -> dict[str, list[AnalyticCall]]:
         return AnalyticCall(name, (*arguments, *(Constant(m, INTEGER) for m in more)), type_, over, frame)
 
     rows, peers = (Frame(unit, None, TO_HERE) for unit in ("rows", "range"))
-    from_here = Frame("rows", TO_HERE, None)
+    from_here, all_rows = Frame("rows", TO_HERE, None), Frame("rows", None, None)
     lag, lead = call("lag", "n", INTEGER, None, 2), call("lead", "s", STRING, None, 1)
     around = Frame("rows", FrameEnd("-2"), FrameEnd("1"))
     sums = [call("sum", "m", decimal(25, 2), rows), call("sum", "n", decimal(38, 0), peers)]
@@ -93,7 +93,7 @@ def functions(over: Over) -> dict[str, list[AnalyticCall]]:
 
     onwards = [carried("last_value", "w", rows), carried("lag", "w", None, 1)]
     backwards = [carried("first_value", "w", Frame("range", TO_HERE, None)), carried("lead", "w", None, 1)]
-    return {
+    lists = {
         "lag": [lag],
         "lead": [lead, lag],
         "frame": [call("sum", "n", decimal(38, 0), around), call("max", "x", DOUBLE, around)],
@@ -123,6 +123,65 @@ def functions(over: Over) -> dict[str, list[AnalyticCall]]:
         "carried back": backwards,
         "carried both ways": [*onwards, *backwards],
         "carried beside others": [*onwards, lag],
+        "first": [call("first_value", "n", INTEGER, peers), call("nth_value", "x", DOUBLE, rows, 3)],
+        "first beside others": [call("first_value", "s", STRING, rows), lead, *sums],
+        "first of frames before": [
+            call("nth_value", "n", INTEGER, Frame("rows", None, FrameEnd("-2")), 2),
+            call("first_value", "n", INTEGER, Frame("groups", None, FrameEnd("-1"))),
+        ],
+        "first of all": [call("first_value", "x", DOUBLE, None), call("last_value", "n", INTEGER, all_rows)],
+        "last": [
+            call("last_value", "n", INTEGER, Frame("rows", FrameEnd("-1"), None)),
+            call("last_value", "x", DOUBLE, Frame("groups", TO_HERE, None)),
+        ],
+        "groups": [
+            call("sum", "n", decimal(38, 0), Frame("groups", FrameEnd("-2"), TO_HERE)),
+            call("max", "x", DOUBLE, Frame("groups", FrameEnd("-1"), FrameEnd("1"), "ties")),
+            call("count", None, INTEGER, Frame("groups", FrameEnd("1"), FrameEnd("2"))),
+        ],
+        "groups beside others": [call("last_value", "n", INTEGER, Frame("groups", FrameEnd("-1"), TO_HERE)), lag, lead],
+        "ending groups away": [
+            call(f, "n", t, Frame("groups", None, FrameEnd(by))) for f, t in ENDING for by in ["-1", "1"]
+        ],
+        "ends of groups": [
+            call("last_value", "n", INTEGER, Frame("groups", None, FrameEnd("-2"))),
+            call("first_value", "n", INTEGER, Frame("groups", FrameEnd("1"), None)),
+        ],
+    }
+    if len(over.order) == 1 and over.order[0].expression.type is not STRING:
+        lists |= {f"range {name}": calls for name, calls in of_distances(call, lag, lead, sums).items()}
+    return lists
+
+
+def of_distances(
+    call: Callable[..., AnalyticCall], lag: AnalyticCall, lead: AnalyticCall, sums: list[AnalyticCall]
+) -> dict[str, list[AnalyticCall]]:
+    """Lists of functions over frames that end at values of what rows are ordered by."""
+
+    def within(start: str | None, end: str | None, exclude: str = "") -> Frame:
+        return Frame("range", *(None if by is None else FrameEnd(by) for by in (start, end)), exclude)
+
+    before = [call(f, "n", t, within(None, "-2")) for f, t in ENDING]
+    return {
+        "back": [call("sum", "n", decimal(38, 0), within("-2", "0")), call("max", "x", DOUBLE, within("-3", "0"))],
+        "both": [call("count", None, INTEGER, within("-1", "2", "group")), call("sum", "x", DOUBLE, within("-1", "1"))],
+        "apart": [call("first_value", "s", STRING, within("-3", "-2")), call("count", "x", INTEGER, within("1", "4"))],
+        "beside rows": [call("nth_value", "n", INTEGER, within("-1", "1"), 2), lag, lead],
+        "beside groups": [
+            call("min", "s", STRING, within("-1", "0")),
+            call("count", None, INTEGER, Frame("groups", FrameEnd("-1"), FrameEnd("1"))),
+        ],
+        "until": before,
+        "until behind": [call(f, "n", t, within(None, "2")) for f, t in ENDING],
+        "running": [*before, *sums, lead, call("first_value", "n", INTEGER, within(None, "-1"))],
+        "ends": [
+            call("first_value", "n", INTEGER, within("-2", None)),
+            call("last_value", "x", DOUBLE, within(None, "1")),
+        ],
+        "first": [
+            call("nth_value", "n", INTEGER, within(None, "1"), 2),
+            call("last_value", "n", INTEGER, within("-1", None)),
+        ],
     }
 
 
@@ -174,7 +233,7 @@ def step_of(over: Over, calls: Sequence[AnalyticCall], first: FirstRows | None, 
     reading = reading_of(calls) if first is None else first.reading
     types = tuple((name, TYPES[name].spark) for name in SCHEMA.names)
     scan = Scan(SCHEMA, types, tuple(SCHEMA.field(n) for n in order.partition), 0)
-    along = all_along(calls) if isinstance(reading, From) else ()
+    along = all_along(calls) if isinstance(reading, Around) else ()
     lookup = PartitionLookup(scan, order, reading, along, Limits(rows_of_large_partition=large))
     return OrderStep(lookup, None, order, of_all(list(map(reach, calls))), first)
 
@@ -247,7 +306,7 @@ def evaluated(ordered: pa.Table, calls: Sequence[AnalyticCall], along: tuple[Alo
 
 
 def orders(random: Random) -> Over:
-    columns = random.sample(["n", "x", "s", "m"], random.randrange(3))
+    columns = random.sample(["n", "x", "s", "m", "w"], random.choice([0, 1, 1, 2]))
     keys = [SortKey(Column(c, TYPES[c]), *random.choice(DIRECTIONS)) for c in columns]
     ties = [Column(c, TYPES[c]) for c in random.sample(SCHEMA.names, 5)]
     partition = [Column("g", STRING)] if random.random() < 0.5 else []
@@ -352,6 +411,18 @@ def appended(folder: Path, orders_: Sequence[tuple[int, int]], groups: Sequence[
         ("ending before", [(BIG, 1)], 3),
         ("ending behind", [(BIG, 1)], 3),
         ("ends", [(BIG, 1)], 1),
+        ("ends of peers", [(BIG, 1)], 1),
+        ("first", [(BIG, 1)], 4),
+        ("first", [(BIG // 2, -1)], 5),
+        ("first beside others", [(BIG, 1)], 4),
+        ("groups", [(BIG, 1)], 6),
+        ("groups beside others", [(BIG // 2, 1)], 32),
+        ("ending groups away", [(BIG, 1)], 6),
+        ("range back", [(BIG, 1)], 4),
+        ("range apart", [(BIG // 2, 1)], 16),
+        ("range beside rows", [(BIG // 2, 1)], 24),
+        ("range running", [(BIG, 1)], 12),
+        ("range first", [(BIG, 1)], BIG),
     ],
 )
 def test_an_appended_row_reads_its_neighbours(

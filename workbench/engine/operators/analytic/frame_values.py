@@ -209,9 +209,9 @@ class FrameValue:
         if not arguments:
             if not running(self.function):
                 return np.asarray(sum(frame.lengths for frame in frames))
-            # The rows before those that are read have numbers, too.
-            before = batch.rows.column("_row").to_numpy()[batch.part.low] - 1
-            return before + frames[0].lengths
+            # Rows that are not read have numbers, too: the last one has that of all.
+            unread = batch.rows.column("_row").to_numpy()[batch.part.high - 1] - batch.part.lengths
+            return unread + frames[0].lengths
         return _differences(np.diff(_Known.of(arguments[0]).count), frames) + self._counts_before(batch)
 
     def _sum(self, batch: OrderedBatch, frames: Frames, value: pa.Array) -> pa.Array:
@@ -378,7 +378,7 @@ def _extreme(
 
 def _greatest_along(rank: Positions, part: Positions) -> Positions:
     """The greatest rank up to each row of its partition; numbers of partitions ascend."""
-    above = (np.cumsum(np.diff(part, prepend=part[:1]) != 0)) * (len(rank) + 1)
+    above = np.cumsum(np.diff(part, prepend=part[:1]) != 0) * (int(rank.max(initial=0)) + 2)
     return np.asarray(np.maximum.accumulate(rank + above) - above)
 
 

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from workbench.arrow.types import Mask
 from workbench.engine.physical.join_keys import key_column
-from workbench.engine.physical.stored.unscaled import large_integers
+from workbench.engine.physical.stored.unscaled import fits_64_bits, large_integers
 from workbench.engine.storage.comparable import comparable
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.indexes.order_index import DIGITS
@@ -179,6 +179,7 @@ class _OrderedValues:
             known = known & ~np.asarray(pc.is_nan(values).fill_null(False))
         # Ends of decimals of more digits are exact as integers of Python.
         wide = pa.types.is_decimal(values.type) and values.type.precision > DIGITS
+        wide = wide and not fits_64_bits(values)
         numbers: npt.NDArray[Any] = large_integers(values) if wide else comparable(values)
         if order.descending:
             # The negative of the least whole number would not fit.

@@ -30,18 +30,16 @@ from workbench.engine.operators.analytic.ordered_rows import (
     prefix_columns,
 )
 from workbench.engine.operators.analytic.partitions import PartitionLookup, selected
-from workbench.engine.operators.analytic.ranges import CarriedValues, From, NeighbouringRows, Reading
+from workbench.engine.operators.analytic.ranges import Around, CarriedValues, Reading
 from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.analytic.reach import (
     Reach,
     all_along,
     carried_expression,
-    in_range,
+    margin_of,
     of_all,
     reach,
-    rows_behind_end,
-    running,
     stored_along,
 )
 from workbench.engine.physical.join_keys import key_column
@@ -59,7 +57,7 @@ from workbench.engine.storage.layout import WEIGHT, Layout, only
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run, that_may_have
 from workbench.limits import Limits
-from workbench.sql.algebra.analytic import RANK, AnalyticCall
+from workbench.sql.algebra.analytic import AnalyticCall
 
 
 def analytic_job(runner: Runner, operator: OperatorInput, plan: AnalyticPlan) -> Job | None:
@@ -105,11 +103,11 @@ def _step(operator: OperatorInput, plan: AnalyticPlan, limits: Limits) -> OrderS
     functions = [node.by_name[name] for name in plan.produced if name in node.by_name]
     first = None if plan.first is None else FirstRows(*plan.first)
     reading = reading_of(functions) if first is None else first.reading
-    stored = tuple(stored_along(functions)) if isinstance(reading, From | CarriedValues) else ()
+    stored = () if reading is None or first is not None else tuple(stored_along(functions))
     if not set(stored) <= set(parent.relation.layout.columns):
         # They are stored where all functions of the node follow from ranges, also those without a reader now.
         reading, stored = None, ()
-    along = all_along(functions) if isinstance(reading, From) else ()
+    along = all_along(functions) if isinstance(reading, Around) else ()
     names = tuple(dict.fromkeys([*plan.read, *partition, *(name for name, _ in keys), *order.ties, *stored]))
     scan = Scan.of(parent.relation.layout, names, partition, parent.bit)
     kept = operator.relation if first is not None else None
@@ -126,12 +124,8 @@ def reading_of(functions: Sequence[AnalyticCall]) -> Reading | None:
         return CarriedValues(
             key_column(carried), True in onwards, False in onwards, any(r.peers for r in reaches.values())
         )
-    if not in_range(functions):
-        return None
-    backs = [rows_behind_end(function) if running(function) else r.back or 0 for function, r in reaches.items()]
-    rows = max(backs, default=0) + max((r.ahead or 0 for r in reaches.values()), default=0)
-    peers = any(r.peers or function.function == RANK for function, r in reaches.items())
-    return From(rows, peers) if peers or any(map(running, functions)) else NeighbouringRows(rows)
+    margin = margin_of(functions)
+    return None if margin is None else Around(margin)
 
 
 @dataclass(frozen=True)

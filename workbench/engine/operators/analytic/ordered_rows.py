@@ -133,7 +133,9 @@ class Side:
         first_of_part, parts = _starts(part)
         first_of_peer, peers = _starts(peer)
         begin = first_of_part[parts]
-        earlier = 0 if ordered.prefixes is None else ordered.prefixes.rows[part]
+        earlier: Positions | int = 0
+        if (prefixes := ordered.prefixes) is not None:
+            earlier = np.where(place - begin < prefixes.place[part], 0, prefixes.rows[part])
         ends = np.append(first_of_part[1:], len(at))
         peer_ends = np.append(first_of_peer[1:], len(at))
         return Side(

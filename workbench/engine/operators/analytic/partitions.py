@@ -22,15 +22,17 @@ from workbench.limits import LIMITS, Limits
 
 @dataclass(frozen=True)
 class Prefixes:
-    """What stands before the rows that are read from partitions.
+    """What stands in partitions before the rows that are read of them, but for their first rows, where these are read.
 
     Attributes:
         hashes: of the partitions, in order.
-        rows: how many rows.
+        place: how many first rows are read.
+        rows: how many rows stand behind these and are not read.
         known: of each of what is kept along the order what it comes to there, in its columns (``prefix_index``).
     """
 
     hashes: Hashes
+    place: Positions
     rows: Positions
     known: tuple[tuple[pa.Array, ...], ...]
 
@@ -41,7 +43,8 @@ class Prefixes:
         there &= at < len(self.hashes)
         taken = pa.array(np.where(there, at, 0), mask=~there)
         known = tuple(tuple(column.take(taken) for column in columns) for columns in self.known)
-        return Prefixes(hashes, np.where(there, np.append(self.rows, 0)[at], 0), known)
+        place, rows = (np.where(there, np.append(numbers, 0)[at], 0) for numbers in (self.place, self.rows))
+        return Prefixes(hashes, place, rows, known)
 
 
 @dataclass(frozen=True)
@@ -123,10 +126,10 @@ class PartitionLookup:
         most = self.limits.ranges_per_large_partition * sizes[large] // self.limits.rows_of_large_partition
         ranges = reading.ranges(those, most)
         ranges = ranges.chosen(_are_alone(those, one_of_each.take(pa.array(large)), stored)[ranges.low.of])
-        prefixes, certain = _prefixes(those, ranges.low, stored, self.along)
+        prefixes, certain = _prefixes(those, ranges, stored, self.along)
         if not certain.all():
             ranges = ranges.chosen(certain[ranges.low.of])
-            prefixes, _ = _prefixes(those, ranges.low, stored, self.along)
+            prefixes, _ = _prefixes(those, ranges, stored, self.along)
         if not len(ranges.low.of):
             return nothing
         return Found(list(_rows(those, ranges, stored, self.scan)), prefixes)
@@ -175,21 +178,25 @@ def _rows(partitions: Partitions, ranges: Ranges, stored: Run, scan: Scan) -> It
             yield scan.take(open_segment(segment.path), slices.run.rows[at])
 
 
-def _prefixes(partitions: Partitions, low: KeyPlaces, stored: Run, along: Sequence[Along]) -> tuple[Prefixes, Mask]:
+def _prefixes(partitions: Partitions, ranges: Ranges, stored: Run, along: Sequence[Along]) -> tuple[Prefixes, Mask]:
     """What stands before the first range of each partition, and of which partitions that is certain."""
-    of, first = np.unique(low.of, return_index=True)
-    rows, _ = partitions.counts(low.chosen(first))
+    of, first = np.unique(ranges.low.of, return_index=True)
+    low = ranges.low.chosen(first)
+    begin = partitions.begins(of) if ranges.begin is None else ranges.begin.chosen(of)
+    begins = tuple(np.minimum(at, end) for at, end in zip(begin.at, low.at, strict=True))
+    place, _ = partitions.counts(KeyPlaces(of, low.keys, begins))
+    up_to, _ = partitions.counts(low)
     certain, known = np.ones(len(partitions.hashes), dtype=bool), []
     for each in along:
         places = [
-            EntryRange(open_segment(segment.path), kept, s.first[of], at[first])
-            for segment, s, at in zip(stored, partitions.stored, low.at, strict=False)  # not those of the change
+            EntryRange(open_segment(segment.path), kept, s.first[of], at, end)
+            for segment, s, at, end in zip(stored, partitions.stored, begins, low.at, strict=False)
             if (kept := partitions.index.along(segment.path, each)) is not None
-        ]
+        ]  # not those of the change
         before = each.before(places, len(of))
         certain[of] &= before.certain
         known.append(before.columns)
-    return Prefixes(partitions.hashes[of], rows, tuple(known)), certain
+    return Prefixes(partitions.hashes[of], place, up_to - place, tuple(known)), certain
 
 
 def selected(segments: Run, scan: Scan) -> Iterable[pa.RecordBatch]:

@@ -1,9 +1,10 @@
 """Which ranges of partitions a batch touches: the rows that changed values are computed of, and no others.
 
-    Around   values that look a few rows back and ahead    the rows around those that change
-    From     values that follow from all rows before       those from the first that changes on, and sums up to it
-    First    the first rows of an order                    as many as are kept
-    Carried  the nearest value that is not NULL            those that change, up to the next that is not NULL
+    Around   values of a frame                 the rows around those that change, as far as frames reach
+             values of all rows before         those from the first that changes on, and sums up to it
+             the first and last values         the first and last rows; where these change, all
+    First    the first rows of an order        as many as are kept
+    Carried  the nearest value, not NULL       those that change, up to the next that is not NULL
 
 Ranges are found in the runs of an index (``storage.indexes.order_index``), in the order before the batch and in that
 after it, of all partitions together: a step of a binary search is one of all their keys.
@@ -12,13 +13,14 @@ after it, of all partitions together: a step of a binary search is one of all th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
 from workbench.arrow.types import Mask
+from workbench.engine.physical.analytic.reach import Margin
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.indexes.key_index import Hashes
 from workbench.engine.storage.indexes.order_index import OrderIndex, OrderKeys
@@ -49,6 +51,11 @@ class KeyPlaces:
         """Some of them."""
         return KeyPlaces(self.of[which], self.keys[which], tuple(at[which] for at in self.at))
 
+    def and_(self, other: KeyPlaces) -> KeyPlaces:
+        """These, and others behind them."""
+        at = tuple(np.concatenate(both) for both in zip(self.at, other.at, strict=True))
+        return KeyPlaces(np.append(self.of, other.of), np.append(self.keys, other.keys), at)
+
     def put(self, which: Positions, places: KeyPlaces) -> None:
         """Put others in the place of some, of the same partitions."""
         self.keys[which] = places.keys
@@ -62,14 +69,16 @@ class Ranges:
 
     Attributes:
         low, high: the least key of each, before its rows, and the greatest one, behind them.
+        begin: of every partition where rows begin that are not read, if not at its begin.
     """
 
     low: KeyPlaces
     high: KeyPlaces
+    begin: KeyPlaces | None = None
 
     def chosen(self, which: Mask) -> Ranges:
         """Some of them."""
-        return Ranges(self.low.chosen(which), self.high.chosen(which))
+        return replace(self, low=self.low.chosen(which), high=self.high.chosen(which))
 
 
 @dataclass(frozen=True)
@@ -186,6 +195,28 @@ class Partitions:
                 some = some[np.sum([each[some] for each in left], axis=0) >= entries]
         return found
 
+    def groups_away(self, places: KeyPlaces, groups: int, side: End) -> KeyPlaces:
+        """For each place one from which on a number of groups of peers stand before it, or up to which behind it.
+
+        They are there before the batch and after it. Where there are fewer, it is where the partition begins or ends.
+        """
+        peers = self.index.first_peer if side == "left" else self.index.last_peer
+        found = places.chosen(np.arange(len(places.of)))
+        wanted = np.full(len(places.of), groups)
+        some = np.flatnonzero(wanted)
+        while len(some):
+            here = found.chosen(some)
+            left = self.entries_left(here, side)
+            there = np.sum(left, axis=0) > 0
+            here, some = here.chosen(there), some[there]
+            near = self.nearest_entry(here, [each[there] for each in left], 1, side)
+            far = self.places(here.of, peers(near), side)
+            counts = zip(self.counts(here), self.counts(far), strict=True)
+            wanted[some] -= np.logical_and.reduce([before != behind for before, behind in counts])
+            found.put(some, far)
+            some = some[wanted[some] > 0]
+        return found
+
     def entries_left(self, places: KeyPlaces, side: End) -> list[Positions]:
         """How many entries of each run its partition has before each place, or behind it."""
         if side == "left":
@@ -206,47 +237,84 @@ class Partitions:
 
 
 @dataclass(frozen=True)
-class NeighbouringRows:
-    """Rows around those that change: a number on each side."""
+class Around:
+    """Rows around those that change, as far as a margin says; and what it wants of the partition besides."""
 
-    rows: int
+    margin: Margin
 
     def ranges(self, partitions: Partitions, most: Positions) -> Ranges:
-        """Ranges, one for changed rows that stand near each other.
+        """Ranges, one for changed rows that stand near each other, and one of all that follows the first of them.
 
         Args:
             partitions: with rows that change.
             most: ranges of each partition; one that has more has none here.
         """
-        of, changed = partitions.changed
-        before = partitions.places(of, changed, "left")
+        margin, (of, keys) = self.margin, partitions.changed
+        if margin.onwards:
+            of, keys = partitions.every, partitions.change.run.orders[partitions.change.first]
+        before, behind = self._reached(partitions, of, keys, keys)
+        if not margin.onwards:
+            (_, starts), (_, ends) = partitions.counts(before), partitions.counts(behind)
+            apart = np.append(True, (of[1:] != of[:-1]) | (starts[1:] - ends[:-1] > 2 * (margin.rows + margin.groups)))
+            first = np.flatnonzero(apart)
+            last = np.append(first[1:], len(of)) - 1
+            few = (np.bincount(of[first], minlength=len(most)) <= most)[of[first]]
+            before, behind = before.chosen(first[few]), behind.chosen(last[few])
+        low, high = self._away(partitions, before, behind)
+        if margin.kinds > 1:  # from the rows that change in one way on, as far as their values look in the other
+            low, high = self._away(partitions, *self._reached(partitions, low.of, low.keys, high.keys))
+        ranges = Ranges(low, partitions.ends(low.of) if margin.onwards else high)
+        return self._with_ends(partitions, ranges) if margin.first or margin.last else ranges
+
+    def _reached(
+        self, partitions: Partitions, of: Positions, low: OrderKeys, high: OrderKeys
+    ) -> tuple[KeyPlaces, KeyPlaces]:
+        """The places before and behind some keys, at the distance of the margin."""
+        index, by = partitions.index, self.margin.distance
+        if by:
+            low, high = index.at_distance(low, -by), index.at_distance(high, by)
+        elif self.margin.peers:
+            low, high = index.first_peer(low), index.last_peer(high)
+        before = partitions.places(of, low, "left")
+        return before, partitions.behind(before) if low is high else partitions.places(of, high, "right")
+
+    def _away(self, partitions: Partitions, before: KeyPlaces, behind: KeyPlaces) -> tuple[KeyPlaces, KeyPlaces]:
+        """Places as many groups and rows away as the margin has."""
+        margin, index = self.margin, partitions.index
+        before = partitions.groups_away(before, margin.groups, "left")
+        low = partitions.rows_before(before, margin.rows)
+        if margin.rows and margin.peers:
+            low = partitions.places(low.of, index.first_peer(low.keys), "left")
+        if margin.onwards:
+            return low, behind
+        high = partitions.rows_behind(partitions.groups_away(behind, margin.groups, "right"), margin.rows)
+        if margin.rows and margin.peers:
+            high = partitions.places(high.of, index.last_peer(high.keys), "right")
+        return low, high
+
+    def _with_ends(self, partitions: Partitions, ranges: Ranges) -> Ranges:
+        """Ranges with the first and the last rows of their partitions; all rows where one of these changes."""
+        every, (of, keys) = partitions.every, partitions.changed
+        begins, ends = partitions.begins(every), partitions.ends(every)
+        first_rows, last_rows = (
+            partitions.rows_behind(begins, self.margin.first),
+            partitions.rows_before(ends, self.margin.last),
+        )
+        before = partitions.places(of, keys, "left")
         behind = partitions.behind(before)
-        (_, starts), (_, ends) = partitions.counts(before), partitions.counts(behind)
-        apart = np.append(True, (of[1:] != of[:-1]) | (starts[1:] - ends[:-1] > 2 * self.rows))
-        first = np.flatnonzero(apart)
-        last = np.append(first[1:], len(of)) - 1
-        few = (np.bincount(of[first], minlength=len(most)) <= most)[of[first]]
-        low = partitions.rows_before(before.chosen(first[few]), self.rows)
-        return Ranges(low, partitions.rows_behind(behind.chosen(last[few]), self.rows))
-
-
-@dataclass(frozen=True)
-class From:
-    """All rows from a number before the first that changes; with ``peers`` its peers change, and all come or none."""
-
-    rows: int
-    peers: bool
-
-    def ranges(self, partitions: Partitions, most: Positions) -> Ranges:
-        """One range of each partition."""
-        first = partitions.change.run.orders[partitions.change.first]
-        low = partitions.rows_before(self._from(partitions, first), self.rows)
-        low = self._from(partitions, low.keys) if self.peers and self.rows else low
-        return Ranges(low, partitions.ends(partitions.every))
-
-    def _from(self, partitions: Partitions, keys: OrderKeys) -> KeyPlaces:
-        keys = partitions.index.first_peer(keys) if self.peers else keys
-        return partitions.places(partitions.every, keys, "left")
+        all_rows = np.minimum.reduce(partitions.counts(before)) < self.margin.first
+        left = zip(partitions.counts(ends), partitions.counts(behind), strict=True)
+        all_rows |= np.minimum.reduce([total[of] - up_to for total, up_to in left]) < self.margin.last
+        whole = np.zeros(len(every), dtype=bool)
+        whole[of[all_rows]] = True
+        there = np.isin(every, ranges.low.of)
+        low, high = (places.chosen(~whole[places.of]) for places in (ranges.low, ranges.high))
+        low, high = low.and_(begins.chosen(whole & there)), high.and_(ends.chosen(whole & there))
+        if self.margin.first:
+            low, high = low.and_(begins.chosen(there & ~whole)), high.and_(first_rows.chosen(there & ~whole))
+        if self.margin.last and not self.margin.onwards:
+            low, high = low.and_(last_rows.chosen(there & ~whole)), high.and_(ends.chosen(there & ~whole))
+        return Ranges(low, high, first_rows if self.margin.first else None)
 
 
 @dataclass(frozen=True)
@@ -319,7 +387,7 @@ def _nearest(
     return far, np.where(some, far, keys), near
 
 
-Reading = NeighbouringRows | From | First | CarriedValues
+Reading = Around | First | CarriedValues
 
 
 def _search(orders: OrderKeys, low: Positions, high: Positions, keys: OrderKeys, end: End) -> Positions:

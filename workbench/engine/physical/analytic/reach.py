@@ -7,12 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
 
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.storage.indexes.prefix_index import Along, BestAlong, SumAlong
-from workbench.sql.algebra.analytic import DISTRIBUTIONS, NEIGHBOURS, RANK, RANKS, ROW_NUMBER, AnalyticCall, FrameEnd
+from workbench.sql.algebra.analytic import (
+    DISTRIBUTIONS,
+    NEIGHBOURS,
+    POSITIONS,
+    RANK,
+    RANKS,
+    ROW_NUMBER,
+    AnalyticCall,
+    Frame,
+    FrameEnd,
+)
 from workbench.sql.algebra.expressions import AggregateCall, Constant, Expression
-from workbench.sql.algebra.types import Kind
+from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.functions.aggregate_rules import RULES, Powers, rule_of
 from workbench.sql.functions.calls import calls_functions
 
@@ -67,13 +78,7 @@ def running(function: AnalyticCall) -> bool:
     frame = function.frame
     if frame is None or frame.start is not None or frame.end is None or frame.exclude or function.distinct:
         return False
-    return (frame.unit == "rows" or float(frame.end.by) == 0) and known_along(function) is not None
-
-
-def rows_behind_end(function: AnalyticCall) -> int:
-    """How many rows before those that a batch touches are behind the end of a frame, so that they have to be read."""
-    frame = function.frame
-    return max(0, -int(frame.end.by) - 1) if frame is not None and frame.end is not None and frame.unit == "rows" else 0
+    return known_along(function) is not None
 
 
 def known_along(function: AnalyticCall) -> tuple[Along, ...] | None:
@@ -123,10 +128,172 @@ def _own_place(function: AnalyticCall) -> int | None:
     return None
 
 
+@dataclass(frozen=True)
+class Margin:
+    """What has to be read of a partition around rows that change, so that values which change can be computed.
+
+    Attributes:
+        rows, groups: how many rows, and groups of peers, on each side.
+        distance: how far in what rows are ordered by, as 64-bit or longer whole numbers, or as DOUBLE; on each side.
+        peers: all peers of a row that is read.
+        onwards: all rows behind as well.
+        first, last: the first and last rows of the partition besides; where one of these changes, all.
+    """
+
+    rows: int = 0
+    groups: int = 0
+    distance: float = 0
+    peers: bool = False
+    onwards: bool = False
+    first: int = 0
+    last: int = 0
+
+    @property
+    def kinds(self) -> int:
+        """In how many ways it counts how far it is."""
+        return sum(map(bool, (self.rows, self.groups, self.distance)))
+
+
+MOST_GROUPS = 64
+"""On each side, which are looked for one after the other."""
+
+
+def margin_of(functions: Collection[AnalyticCall]) -> Margin | None:
+    """What is enough to compute some functions; ``None``: the partition.
+
+    A row that one of them changes has the values of all, so the distances are those at which any changes, and from
+    there those of the rows that any looks at.
+
+    Example:
+        >>> from workbench.sql.algebra.analytic import Over
+        >>> margin_of([AnalyticCall("lag", (Constant(1, INTEGER), Constant(2, INTEGER)), INTEGER, Over((), ()))])
+        Margin(rows=2, groups=0, distance=0, peers=False, onwards=False, first=0, last=0)
+    """
+    sides = [_sides(function) for function in functions]
+    known = [side for side in sides if side is not None]
+    if len(known) < len(sides):
+        return None
+    margins = [margin for each in known for margin in each]
+
+    def total(name: str) -> float:
+        return sum(max((getattr(each[at], name) for each in known), default=0) for at in (0, 1))
+
+    return Margin(
+        int(total("rows")),
+        int(total("groups")),
+        total("distance"),
+        any(m.peers for m in margins),
+        any(m.onwards for m in margins),
+        max((m.first for m in margins), default=0),
+        max((m.last for m in margins), default=0),
+    )
+
+
 def in_range(functions: Collection[AnalyticCall]) -> bool:
     """Whether a range of a partition is enough to compute some functions."""
-    reaches = [(running(function), reach(function)) for function in functions]
-    return all(r.ahead is not None and (r.back is not None or runs) for runs, r in reaches)
+    return margin_of(functions) is not None
+
+
+def _sides(function: AnalyticCall) -> tuple[Margin, Margin] | None:
+    """How far a function looks back and ahead; ``None``: at the partition."""
+    name, frame = function.function, function.frame
+    if name in RANKS or name in DISTRIBUTIONS:
+        return (Margin(onwards=True, peers=name == RANK), Margin()) if running(function) else None
+    if name in NEIGHBOURS or (frame is not None and frame.unit == "rows" and _own_place(function) is not None):
+        own = reach(function)
+        return None if own.back is None or own.ahead is None else (Margin(own.back), Margin(own.ahead))
+    if name in POSITIONS and not function.ignore_nulls and (frame is None or not frame.exclude):
+        return _of_positions(function, frame)
+    if frame is None or function.distinct:
+        return None
+    if frame.start is None or frame.end is None:
+        if not running(function) or frame.end is None:
+            return None
+        end = frame.end
+        behind = max(0, -int(end.by) - 1) if frame.unit == "rows" and int(end.by) < 0 else None
+        back = Margin(behind) if behind is not None else _end_margin(function, frame, end)
+        return None if back is None else (_onwards(back), Margin())
+    return _two_ends(function, frame, frame.start, frame.end)
+
+
+def _onwards(span: Margin) -> Margin:
+    return Margin(span.rows, span.groups, span.distance, span.peers, onwards=True)
+
+
+def _of_positions(function: AnalyticCall, frame: Frame | None) -> tuple[Margin, Margin] | None:
+    """How far the first, last or n-th value of a frame that begins at the first row, or ends at the last, looks."""
+    start, end = (None, None) if frame is None else (frame.start, frame.end)
+    if frame is not None and start is not None and end is not None:
+        return _two_ends(function, frame, start, end)
+    number = 1
+    if function.function == "nth_value":
+        by = function.arguments[1]
+        if not isinstance(by, Constant) or not isinstance(by.value, int):
+            return None
+        number = by.value
+    if number < 1:
+        return None
+    from_first = start is None and function.function != "last_value"
+    if not from_first and not (end is None and function.function == "last_value"):
+        return _of_end(function, frame, start, end)
+    shown = Margin(first=number) if from_first else Margin(last=1)
+    other = end if from_first else start
+    around = Margin() if frame is None or other is None else _end_margin(function, frame, other)
+    return None if around is None else (around, shown)
+
+
+def _of_end(
+    function: AnalyticCall, frame: Frame | None, start: FrameEnd | None, end: FrameEnd | None
+) -> tuple[Margin, Margin] | None:
+    """How far the value at the only end of a frame looks; where the frame does not have its row, it may be anywhere."""
+    own, sign = (start, -1) if function.function == "first_value" else (end, 1)
+    if frame is None or own is None or function.function == "nth_value":
+        return None
+    if frame.unit == "range" and sign * float(own.by) < 0:
+        return None
+    around = _end_margin(function, frame, own)
+    return None if around is None else (around, around)
+
+
+def _two_ends(function: AnalyticCall, frame: Frame, start: FrameEnd, end: FrameEnd) -> tuple[Margin, Margin] | None:
+    ends = _end_margin(function, frame, start), _end_margin(function, frame, end)
+    if frame.unit == "rows":
+        return Margin(_rows(start, -1) or 0), Margin(_rows(end, 1) or 0)
+    return None if ends[0] is None or ends[1] is None else (ends[0], ends[1])
+
+
+def _end_margin(function: AnalyticCall, frame: Frame, end: FrameEnd) -> Margin | None:
+    """How far an end of a frame is from its row."""
+    if frame.unit == "rows":
+        return Margin(abs(int(end.by)))
+    if frame.unit == "groups" or not function.is_range:
+        by = abs(int(float(end.by)))
+        return Margin(groups=by, peers=True) if by <= MOST_GROUPS else None
+    distance = distance_in_order(end, function.over.order[0].expression.type)
+    return None if distance is None else Margin(distance=distance, peers=True)
+
+
+_MICROSECONDS = {"MONTH": 31 * 86_400_000_000, "DAY": 86_400_000_000, "SECOND": 1_000_000}
+_DAYS = {"MONTH": 31, "DAY": 1, "": 1}
+
+
+def distance_in_order(end: FrameEnd, type_: DataType) -> float | None:
+    """How far an end of a frame is at most, in the numbers that order a type; ``None``: it has no such numbers.
+
+    Example:
+        >>> distance_in_order(FrameEnd("-1", "MONTH"), DataType(Kind.DATE))
+        31
+    """
+    match type_.kind:
+        case Kind.DOUBLE:
+            return abs(float(end.by))
+        case Kind.TIMESTAMP if end.unit in _MICROSECONDS:
+            return abs(int(end.by)) * _MICROSECONDS[end.unit]
+        case Kind.DATE if end.unit in _DAYS:
+            return abs(int(end.by)) * _DAYS[end.unit]
+        case Kind.INTEGER | Kind.DECIMAL:
+            return int(abs(Decimal(end.by)).scaleb(type_.scale).to_integral_value(ROUND_CEILING))
+    return None
 
 
 def carried_expression(functions: Collection[AnalyticCall]) -> Expression | None:

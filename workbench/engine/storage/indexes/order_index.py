@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from workbench.arrow.types import Mask
+from workbench.arrow.types import Mask, unscaled_integers
 from workbench.engine.storage.comparable import ASCENDING, BEGIN, Direction, order_numbers, text_begins
 from workbench.engine.storage.grouping import Positions, not_distinct
 from workbench.engine.storage.indexes.key_index import Hashes, row_hashes
@@ -32,10 +32,12 @@ from workbench.engine.storage.segments import open_segment
 OrderKeys = npt.NDArray[np.bytes_]
 """Keys of rows: bytes of one length, which begin with the hash of the partition."""
 
-HASH, NUMBER = 8, 8
-"""Bytes of a hash, and of a number."""
+HASH, NUMBER, WIDE = 8, 8, 16
+"""Bytes of a hash, of a number, and of a decimal of more digits than a number of 64 bits has."""
 
 _SIGN = np.uint64(1 << 63)
+_LARGEST, _ROUNDED = float(np.finfo(np.float64).max), 1e-15
+"""The largest DOUBLE, and by how much of two numbers their sum may be rounded."""
 
 _COLUMNS = 6
 """The most columns of a key: peers seldom need more to be told apart."""
@@ -121,6 +123,23 @@ class OrderIndex:
         """An upper bound of the keys of each row's peers."""
         return self._filled(keys, self._of_peers, 0xFF)
 
+    def at_distance(self, keys: OrderKeys, by: float) -> OrderKeys:
+        """Keys so far behind the peers of each in its partition, or before them (``by`` is negative).
+
+        They are lower bounds of rows that are so far before, and upper ones of those so far behind: those of NULL and
+        NaN are their own peers, and others are at most as far as numbers go. There is one column that rows are ordered
+        by, a number or a time.
+        """
+        found = (self.first_peer if by < 0 else self.last_peer)(keys)
+        (name, (descending, _)), at = self._columns[0], HASH + 1
+        type_ = self.schema.field(name).type
+        bytes_ = found.view(np.uint8).reshape(len(keys), self.width)
+        some = np.flatnonzero(bytes_[:, HASH] == 1)  # neither NULL nor a bound
+        numbers = bytes_[some, at : at + _size(type_)]
+        moved = _moved(~numbers if descending else numbers, type_, -by if descending else by)
+        bytes_[some, at : at + _size(type_)] = ~moved if descending else moved
+        return found
+
     def _filled(self, keys: OrderKeys, after: int, byte: int) -> OrderKeys:
         """Keys with one byte in all places after some."""
         bytes_ = np.array(keys, dtype=f"S{self.width}").view(np.uint8).reshape(len(keys), self.width)
@@ -147,7 +166,7 @@ class OrderIndex:
             if len(columns) == _COLUMNS or not _size(type_):
                 break
             columns.append((name, direction))
-            if _size(type_) == BEGIN:
+            if pa.types.is_string(type_):
                 break
         return tuple(columns)
 
@@ -186,7 +205,7 @@ def _size(type_: pa.DataType) -> int:
     if pa.types.is_string(type_):
         return BEGIN
     if pa.types.is_decimal(type_):
-        return NUMBER if type_.precision <= DIGITS else 0
+        return NUMBER if type_.precision <= DIGITS else WIDE
     known = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_date32, pa.types.is_timestamp)
     return NUMBER if any(test(type_) for test in known) else 0
 
@@ -197,9 +216,29 @@ def _encoded(column: pa.Array, direction: Direction) -> npt.NDArray[np.uint8]:
     missing = np.asarray(column.is_null())
     if pa.types.is_string(column.type):
         bytes_ = text_begins(column).view(np.uint8).reshape(-1, BEGIN)
+    elif _size(column.type) == WIDE:
+        low, high = (unscaled_integers(column, word).view(np.uint64) for word in (0, 1))
+        words = np.column_stack([high ^ _SIGN, low])
+        bytes_ = words.astype(">u8").view(np.uint8).reshape(-1, WIDE)
     else:
         numbers = order_numbers(column).view(np.uint64) ^ _SIGN
         bytes_ = numbers.astype(">u8").view(np.uint8).reshape(-1, NUMBER)
     bytes_ = ~bytes_ if descending else bytes_
     mark = np.where(missing, 0 if nulls_first else 2, 1).astype(np.uint8)
     return np.column_stack([mark, np.where(missing[:, None], np.uint8(0), bytes_)])
+
+
+def _moved(numbers: npt.NDArray[np.uint8], type_: pa.DataType, by: float) -> npt.NDArray[np.uint8]:
+    """Encoded numbers that are so far away, and for DOUBLE a little farther; none is beyond those of its bytes."""
+    size = numbers.shape[1]
+    if pa.types.is_floating(type_):
+        bits = (np.ascontiguousarray(numbers).view(">u8").ravel().astype(np.uint64) ^ _SIGN).view(np.int64)
+        values = (bits ^ (bits >> 63 & np.int64(2**63 - 1))).view(np.float64)
+        with np.errstate(over="ignore"):
+            near = np.clip(values, -_LARGEST, _LARGEST)  # numbers before infinity may reach it
+            moved = near + by + np.copysign((np.abs(near) + abs(by)) * _ROUNDED, by)
+        moved = np.where(values == np.copysign(np.inf, by), values, moved)
+        return np.where(np.isnan(values)[:, None], numbers, _encoded(pa.array(moved), ASCENDING)[:, 1:])
+    least, most = 0, 2 ** (8 * size) - 1
+    whole = [max(least, min(int.from_bytes(number, "big") + int(by), most)) for number in map(bytes, numbers)]
+    return np.frombuffer(b"".join(n.to_bytes(size, "big") for n in whole), np.uint8).reshape(-1, size)

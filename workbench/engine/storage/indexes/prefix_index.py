@@ -40,11 +40,13 @@ class EntryRange:
     Attributes:
         segment: the rows that the run is of.
         kept: what is kept beside its entries.
+        begin: the first entry of the partition, which stands before them, or is the first of them.
         first, end: the entries.
     """
 
     segment: pa.RecordBatch
     kept: KeptColumns
+    begin: Positions
     first: Positions
     end: Positions
 
@@ -143,11 +145,11 @@ class BestAlong:
         return [row[best - above] for best in bests]
 
     def before(self, places: Sequence[EntryRange], count: int) -> Before:
-        """The best value of some entries, from the first of a partition on; certain where none such was taken back."""
+        """The best value of some entries and those before; certain where none such was taken back."""
         found = []
         for kept in (0, 1):
             for place in places:
-                row = np.append(place.kept[kept], -1)[np.where(place.end > place.first, place.end - 1, -1)]
+                row = np.append(place.kept[kept], -1)[np.where(place.end > place.begin, place.end - 1, -1)]
                 found.append(place.segment.column(self.column).take(pa.array(np.maximum(row, 0), mask=row < 0)))
         values = with_equal_bits(pa.concat_arrays(found))
         rank = self._ranks(values).reshape(2, len(places), count)
