@@ -29,7 +29,7 @@ from workbench.errors import QueryError
 from workbench.explain.describe import NetworkView
 from workbench.network.network import Network, QueryPlan
 from workbench.network.nodes import Read
-from workbench.network.sql_text import STORED
+from workbench.network.sql_text import Words
 from workbench.sql.algebra.expressions import Column, column_name
 from workbench.sql.algebra.types import INTEGER
 from workbench.sql.logical import Output
@@ -70,7 +70,7 @@ def test_edges_name_both_sides_of_a_self_join():
     pairs = join(FED, FED, TRUE)
     view = NetworkView(network_of([FED, pairs]))
     assert view.edges == ((FED.id, pairs.id), (FED.id, pairs.id))
-    assert pairs.sql(STORED) == f"SELECT * FROM {FED.id} l CROSS JOIN {FED.id} r"
+    assert pairs.sql(Words()) == f"SELECT * FROM {FED.id} l CROSS JOIN {FED.id} r"
 
 
 def test_each_node_says_which_queries_it_serves(view):

@@ -9,7 +9,7 @@ import pytest
 
 from workbench.explain.explanation import RULE_TEXTS, ExplanationView, sign
 from workbench.network.network import Network
-from workbench.network.sql_text import STORED
+from workbench.network.sql_text import Words
 from workbench.sharing.decisions import Candidate, Decision, Explanation, Rule
 from workbench.sharing.planner import Planner
 from workbench.sql.algebra.types import DATE, INTEGER, STRING, decimal
@@ -125,9 +125,9 @@ def test_signs_of_real_nodes() -> None:
         assert query is not None
         network = planner.register(network, expected, query).network
         (id_,) = network.queries[expected].nodes
-        assert sign(id_, network.nodes[id_].sql(STORED)) == expected
+        assert sign(id_, network.nodes[id_].sql(Words())) == expected
     source = network.queries["σ"].read.root
-    assert sign(source, network.nodes[source].sql(STORED)) == "F"
+    assert sign(source, network.nodes[source].sql(Words())) == "F"
 
 
 def test_an_explanation_survives_the_catalog() -> None:

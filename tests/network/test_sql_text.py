@@ -9,7 +9,7 @@ from example_network import (
 )
 
 from workbench.network.nodes import Aggregate, Read, SetOperation, SetOperator
-from workbench.network.sql_text import STORED, by_side, expression_sql, predicates_sql
+from workbench.network.sql_text import Words, by_side, expression_sql, predicates_sql
 from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, struct_of
 from workbench.sql.binder.pipeline import bind
@@ -22,18 +22,18 @@ from workbench.sql.schema import Schema
 def test_statements_of_rare_shapes():
     count = AggregateCall("count", (Column("a", INTEGER),), INTEGER, distinct=True)
     total = Aggregate(Read(FED.id), (), frozenset({count}), (FED.id,))
-    assert total.sql(STORED).startswith("SELECT COUNT(DISTINCT a) AS ")
-    assert "GROUP BY" not in total.sql(STORED)
+    assert total.sql(Words()).startswith("SELECT COUNT(DISTINCT a) AS ")
+    assert "GROUP BY" not in total.sql(Words())
     either = pred_set(
         [
             or_pred([Literal(Column("a", INTEGER), Operator.IS_NULL), Literal(Column("b", INTEGER), Operator.HOLDS)]),
             or_pred([Literal(Column("c", INTEGER), Operator.NE, Constant(None, INTEGER))]),
         ]
     )
-    tested = selection(FED, either).sql(STORED)
+    tested = selection(FED, either).sql(Words())
     assert tested == f"SELECT * FROM {FED.id} WHERE (a IS NULL OR b) AND c <> NULL"
     union = SetOperation(SetOperator.UNION_ALL, (), (("F1", ()), ("F2", ()), ("F3", ())))
-    assert union.sql(STORED).count("UNION ALL") == 2
+    assert union.sql(Words()).count("UNION ALL") == 2
 
 
 @pytest.mark.parametrize(

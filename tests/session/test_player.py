@@ -40,7 +40,7 @@ class Recorded:
 
     def run(self, batches: int = 1) -> list[int]:
         assert self.leave.wait(120)
-        if self.stream.finished:
+        if not self.stream.waiting:
             return []
         if self.batch + 1 == self.fails_at:
             raise EngineError("Spark could not")
@@ -68,7 +68,7 @@ class Coming:
 
     def ready(self) -> bool:
         self.looks.release()
-        self.ended = self.session.stream.finished
+        self.ended = not self.session.stream.waiting
         return not self.ended and self.came.acquire(blocking=False)
 
     def step(self) -> int:

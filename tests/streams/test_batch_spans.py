@@ -29,7 +29,7 @@ def stream(folder: Path, moments: pa.Array, batch: object = "1h") -> Stream:
 
 def batches(given: Stream) -> list[list[int]]:
     taken = []
-    while not given.finished:
+    while given.waiting:
         given, table = given.next()
         taken.append(table["n"].to_pylist())
     return taken

@@ -97,7 +97,7 @@ def test_a_change_data_feed(tmp_path: Path, key: list[str] | None) -> None:
     assert [line for line, _ in reasons(log)] == [5]
     # An update is one event: a batch never ends between what it takes back and what it puts there.
     stream, sizes = replayed(log, batch=1), []
-    while not stream.finished:
+    while stream.waiting:
         stream, batch = stream.next()
         sizes.append(batch.num_rows)
     assert sizes == [1, 2, 1]

@@ -108,7 +108,7 @@ def test_the_same_cuts_give_the_same_rows(tmp_path: Path) -> None:
 
 def test_more_than_there_is_passes_over_the_rest(tmp_path: Path) -> None:
     after, rows = took(stream(tmp_path), BatchCut(taken=9, passed=10_000))
-    assert (rows, after.left_out, after.finished) == ([], 900, True)
+    assert (rows, after.left_out, after.waiting) == ([], 900, 0)
 
 
 @pytest.mark.parametrize(

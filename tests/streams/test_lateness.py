@@ -114,7 +114,7 @@ def test_batches_and_chunks_change_nothing(tmp_path: Path, monkeypatch: pytest.M
     found = [i for part in stream.history_rows.tables() for i in part["id"].to_pylist()]
     late = stream.late_rows
     assert late == 30 - len(found)
-    while not stream.finished:
+    while stream.waiting:
         after, rows = stream.next()
         new = after.late_rows - stream.late_rows
         assert new == after.position - stream.position - rows.num_rows

@@ -21,7 +21,7 @@ def log(tmp_path: Path) -> StreamLog:
 
 def batches(stream: Stream) -> list[list[int]]:
     taken = []
-    while not stream.finished:
+    while stream.waiting:
         stream, table = stream.next()
         taken.append(table["n"].to_pylist())
     return taken
@@ -41,7 +41,7 @@ def test_history_and_batches_are_all_rows_once_and_in_order(log: StreamLog, hist
 
 def test_after_the_end_batches_are_empty_and_have_the_columns(log: StreamLog) -> None:
     end, last = replayed(log, 8, 5).next()
-    assert (end.finished, last["n"].to_pylist()) == (True, [8, 9])
+    assert (end.waiting, last["n"].to_pylist()) == (0, [8, 9])
     again, nothing = end.next()
     assert again == end
     assert nothing.equals(log.schema.empty_table())
@@ -53,18 +53,18 @@ def test_a_batch_can_be_taken_again_and_of_any_size(log: StreamLog) -> None:
     assert stream.next() == (after, first)
     assert stream.next(1)[1]["n"].to_pylist() == [2]
     assert stream.next(0) == (stream, log.schema.empty_table())
-    assert stream.next(100)[0].finished
+    assert not stream.next(100)[0].waiting
 
 
 def test_a_table_is_all_history(log: StreamLog) -> None:
     stream = static_table(log)
-    assert stream.finished
+    assert not stream.waiting
     assert [table["n"].to_pylist() for table in stream.history_rows.tables()] == [list(range(10))]
 
 
 def test_an_empty_stream_is_finished_at_once(tmp_path: Path) -> None:
     stream = replayed(ingest("x", pa.table({"n": pa.array([], pa.int8())}), tmp_path / "log"), 5, 5)
-    assert (stream.finished, stream.history, list(stream.history_rows.tables())) == (True, 0, [])
+    assert (stream.waiting, stream.history, list(stream.history_rows.tables())) == (0, 0, [])
 
 
 def test_history_comes_in_tables_of_bounded_size(tmp_path: Path) -> None:

@@ -95,9 +95,6 @@ class Words:
         return predicates
 
 
-STORED = Words()
-
-
 def analytic_sql(function: AnalyticCall, names: Names = bare) -> str:
     """An analytic function as SQL."""
     nulls = " IGNORE NULLS" if function.ignore_nulls else ""

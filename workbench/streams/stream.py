@@ -130,11 +130,6 @@ class Stream:
         return self.log.rows - self.position
 
     @property
-    def finished(self) -> bool:
-        """Whether every row has arrived."""
-        return self.position >= self.log.rows
-
-    @property
     def left_out(self) -> int:
         """Rows that batches have passed over, and that were not caught up."""
         return sum(gap.rows for gap in self.gaps)

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from workbench.experiments.sample_streams.visits import FIRST_MOMENT, VISIT_DAYS, cat, visits
+from workbench.experiments.sample_streams.visits import FIRST_MOMENT, VISIT_DAYS, visits
 
 
 @pytest.fixture(scope="module")
@@ -33,10 +33,3 @@ def test_no_fee_is_negative_and_some_are_waived(table: pa.Table) -> None:
     fees = table.column("fee")
     assert pc.min(fees).as_py() == 0
     assert 0.01 < pc.sum(pc.equal(fees, pa.scalar(0, fees.type))).as_py() / 20_000 < 0.03
-
-
-@pytest.mark.parametrize(
-    ("disease", "category"), [("49390", "493"), ("486", "486"), ("V3000", "V30"), ("01", "01"), ("", ""), (None, None)]
-)
-def test_the_category_is_the_first_three_characters(disease: str | None, category: str | None) -> None:
-    assert cat(disease) == category

@@ -13,8 +13,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from workbench.engine.physical.band import Band, BandEnd
-from workbench.engine.physical.band_predicates import AnyBand, bands_of
+from workbench.engine.physical.band import AnyBand, Band, BandEnd
+from workbench.engine.physical.band_predicates import bands_of
 from workbench.engine.physical.join_keys import Ends, either_keys, join_keys, key_column
 from workbench.limits import LIMITS
 from workbench.network.join_names import JoinNames

@@ -7,6 +7,7 @@ kernel computes them.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from math import inf
 
@@ -69,21 +70,66 @@ def over_own_side(expression: Expression) -> Expression:
 
 
 @dataclass(frozen=True)
-class Band:
+class AnyBand(ABC):
+    """Which rows of one side are near to a row of the other, in an order that an index has.
+
+    Attributes:
+        left, right: by what the rows of the sides are in order.
+    """
+
+    left: BandEnd
+    right: BandEnd
+
+    def end(self, side: int) -> BandEnd:
+        """The value of a side."""
+        return (self.left, self.right)[side]
+
+    @property
+    @abstractmethod
+    def closed(self) -> bool:
+        """Whether it has both bounds."""
+
+    @property
+    @abstractmethod
+    def counted(self) -> bool:
+        """Whether an index by order finds just the pairs of the band, and no other."""
+
+    @abstractmethod
+    def contains(self, other: object) -> bool:
+        """Whether all pairs that are in another band are in this one."""
+
+    @abstractmethod
+    def steps(self, changed: int) -> tuple[float, float]:
+        """From and to how many steps after a row of the changed side a row of the other side may be."""
+
+    @abstractmethod
+    def bounds(self, changed: int, orders: Orders) -> tuple[Orders | None, Orders | None, Mask]:
+        """Where in the order the other side's rows are.
+
+        Args:
+            changed: the side of the rows.
+            orders: of these rows.
+
+        Returns:
+            For each row the least and the greatest order, ``None`` where there is no bound; and which rows have any
+            partners, as far as numbers of 64 bits tell.
+        """
+
+    @abstractmethod
+    def has(self, left: pa.RecordBatch, right: pa.RecordBatch) -> Mask:
+        """Which pairs are in the band."""
+
+
+@dataclass(frozen=True)
+class Band(AnyBand):
     """``low <= right - left <= high``, in steps from one value to the next; infinite where there is no bound.
 
     A step is a day of dates, a microsecond of times, 1 of integers, the last digit of decimals, and the next DOUBLE.
     Of these and of texts, 0 means the same value, and 1 a greater one: no other bounds are known of them.
     """
 
-    left: BandEnd
-    right: BandEnd
     low: float = -inf
     high: float = inf
-
-    def end(self, side: int) -> BandEnd:
-        """The value of a side."""
-        return (self.left, self.right)[side]
 
     @property
     def closed(self) -> bool:
@@ -107,16 +153,7 @@ class Band:
         return (self.low, self.high) if changed == 0 else (-self.high, -self.low)
 
     def bounds(self, changed: int, orders: Orders) -> tuple[Orders | None, Orders | None, Mask]:
-        """Where in the order the other side's rows are.
-
-        Args:
-            changed: the side of the rows.
-            orders: of these rows.
-
-        Returns:
-            For each row the least and the greatest order, ``None`` where there is no bound; and which rows have any
-            partners, as far as numbers of 64 bits tell.
-        """
+        """The orders of the rows, moved by the steps."""
         low, high = self.steps(changed)
         if not self.counted:
             bounds = (None if low == -inf else orders, None if high == inf else orders)

@@ -9,9 +9,9 @@ from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor, inf, isfinite, nextafter
 
-from workbench.engine.physical.band import Band, BandEnd, over_own_side
+from workbench.engine.physical.band import AnyBand, Band, BandEnd, over_own_side
 from workbench.engine.physical.join_keys import ends_of
-from workbench.engine.physical.prefix_band import PrefixBand, prefix_band
+from workbench.engine.physical.prefix_band import prefix_band
 from workbench.engine.physical.stored.expressions import COMPARABLE_KINDS
 from workbench.engine.physical.stored.kernels.table import has_kernels
 from workbench.sql.algebra.exact_arithmetic import exact_call
@@ -19,9 +19,6 @@ from workbench.sql.algebra.expressions import Call, Constant, Expression, source
 from workbench.sql.algebra.types import DOUBLE, Kind, decimal
 from workbench.sql.predicates.cnf import FLIPPED, Literal, Operator, ORPred, PredSet
 from workbench.sql.predicates.linear import Terms, linear, linear_expression, linear_form
-
-AnyBand = Band | PrefixBand
-"""How far two rows of a pair may be apart in an order."""
 
 _FARTHEST = 2**62
 """Bounds are nearer, so that two of them never overflow."""

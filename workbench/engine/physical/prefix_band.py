@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.types import Mask
-from workbench.engine.physical.band import BandEnd, over_own_side
+from workbench.engine.physical.band import AnyBand, BandEnd, over_own_side
 from workbench.engine.physical.stored.kernels.table import evaluate, has_kernels
 from workbench.engine.storage.comparable import BEGIN, Orders
 from workbench.engine.storage.grouping import Positions, true_rows
@@ -43,34 +43,27 @@ class PatternBegin(BandEnd):
 
 
 @dataclass(frozen=True)
-class PrefixBand:
+class PrefixBand(AnyBand):
     """The text of one side begins with that of the other.
 
     Attributes:
-        left, right: the texts.
         long: the side of the longer one.
     """
 
-    left: BandEnd
-    right: BandEnd
     long: int
     closed = True
     counted = False
-
-    def end(self, side: int) -> BandEnd:
-        """The text of a side."""
-        return (self.left, self.right)[side]
 
     def contains(self, other: object) -> bool:
         """Whether all pairs that are in another band are in this one."""
         return self == other
 
     def steps(self, changed: int) -> tuple[float, float]:
-        """As of ``Band``: both bounds of a partner are near."""
+        """Both bounds of a partner are near."""
         return 0.0, 0.0
 
     def bounds(self, changed: int, orders: Orders) -> tuple[Orders, Orders, Mask]:
-        """As of ``Band``: for a short text its range; ``asked`` has the many of a long one."""
+        """For a short text its range; ``asked`` has the many of a long one."""
         last = orders if changed == self.long else _filled(orders)
         return orders, last, np.ones(len(orders), dtype=bool)
 

@@ -82,6 +82,3 @@ STREAM_NAMES: Mapping[str, str] = {
 """The name by which the papers' queries call each stream: those of Appendix B, and TelegraphCQ's."""
 
 SCHEMAS: Mapping[str, pa.Schema] = {"fed": FED, "med": MED, "visits": VISITS, "prices": PRICES}
-
-TIME_COLUMNS: Mapping[str, str] = {"fed": "tran_date", "med": "adate", "visits": "visit_date", "prices": "timestamp"}
-"""The column of event time; no generated row is earlier than the row before it."""

@@ -66,13 +66,3 @@ def _fees_in_cents(rng: np.random.Generator, rows: int) -> np.ndarray[tuple[int,
     """Log-normal fees around $180; one in fifty is waived."""
     cents = (18_000 * rng.lognormal(0.0, 0.8, rows)).astype(np.int64)
     return np.where(columns.some(rng, rows, 0.02), 0, cents)
-
-
-def cat(disease: str | None) -> str | None:
-    """The thesis's ``CAT``: the category of a disease, the first three characters of its code.
-
-    Example:
-        >>> cat("49390")
-        '493'
-    """
-    return None if disease is None else disease[:3]
