@@ -110,7 +110,10 @@ def cases_of_frames() -> dict[str, Case]:
     return found
 
 
-BESIDE = "SUM(n) OVER ({0}ORDER BY id) AS y, LAG(s, 2) OVER ({0}ORDER BY id) AS z"
+BESIDE = (
+    "SUM(n) OVER ({0}ORDER BY id) AS y, LAG(s, 2) OVER ({0}ORDER BY id) AS z, ROW_NUMBER() OVER ({0}ORDER BY id) AS w,"
+    " NTILE(4) OVER ({0}ORDER BY o, id) AS v, NTILE(3) OVER ({0}ORDER BY id DESC) AS u"
+)
 
 
 def rows(seed: int, count: int) -> pa.Table:

@@ -143,6 +143,19 @@ def functions(over: Over) -> dict[str, list[AnalyticCall]]:
         "ending groups away": [
             call(f, "n", t, Frame("groups", None, FrameEnd(by))) for f, t in ENDING for by in ["-1", "1"]
         ],
+        "tiles": [call("ntile", None, INTEGER, None, 3)],
+        "tiles beside others": [
+            call("ntile", None, INTEGER, None, 4),
+            lag,
+            lead,
+            call("ntile", None, INTEGER, None, 40),
+        ],
+        "tiles and sums": [call("ntile", None, INTEGER, None, 2), *sums, call("first_value", "n", INTEGER, rows)],
+        "tiles and frames": [
+            call("ntile", None, INTEGER, None, 5),
+            call("count", None, INTEGER, Frame("groups", FrameEnd("-1"), TO_HERE)),
+            call("last_value", "n", INTEGER, all_rows),
+        ],
         "ends of groups": [
             call("last_value", "n", INTEGER, Frame("groups", None, FrameEnd("-2"))),
             call("first_value", "n", INTEGER, Frame("groups", FrameEnd("1"), None)),
@@ -423,6 +436,8 @@ def appended(folder: Path, orders_: Sequence[tuple[int, int]], groups: Sequence[
         ("range beside rows", [(BIG // 2, 1)], 24),
         ("range running", [(BIG, 1)], 12),
         ("range first", [(BIG, 1)], BIG),
+        ("tiles", [(BIG, 1)], 8),
+        ("tiles beside others", [(BIG // 2, -1)], 8 * 44),
     ],
 )
 def test_an_appended_row_reads_its_neighbours(

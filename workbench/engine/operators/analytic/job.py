@@ -166,7 +166,7 @@ class OrderStep:
             yield from self._first(self.first, parent, kept.before, changed)
             return
         found = self.rows.of(changed, parent.before)
-        ordered = OrderedRows.of(found.rows, changed, self.order, found.prefixes)
+        ordered = OrderedRows.of(found.rows, changed, self.order, found)
         for sign in (-1, 1):
             side = ordered.side(sign)
             wanted = _touched(side, ordered, self.reach)

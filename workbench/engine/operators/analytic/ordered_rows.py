@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from workbench.arrow.types import Mask
-from workbench.engine.operators.analytic.partitions import Prefixes
+from workbench.engine.operators.analytic.partitions import Found, Prefixes
 from workbench.engine.storage.comparable import numbers_in_order
 from workbench.engine.storage.grouping import Positions, group_numbers, order_by, with_equal_bits
 from workbench.engine.storage.indexes.key_index import row_hashes
@@ -44,7 +44,8 @@ class OrderedRows:
         part: the number of its partition.
         peer: the number of its group of peers.
         before, after: how often it was there before the batch, and is after it.
-        prefixes: what stands before the rows of each partition, by its number; ``None``: nothing does.
+        prefixes: what is known of rows that are not read, by the number of their partition; ``None``: all are read.
+        unread: of each how many of its partition stand before it and are not read, and how many are not read at all.
     """
 
     rows: pa.RecordBatch
@@ -53,13 +54,14 @@ class OrderedRows:
     before: Positions
     after: Positions
     prefixes: Prefixes | None = None
+    unread: Positions | None = None
 
     @staticmethod
     def of(
         before: Sequence[pa.RecordBatch],
         change: Sequence[pa.RecordBatch],
         order: RowOrder,
-        prefixes: Prefixes | None = None,
+        found: Found | None = None,
     ) -> OrderedRows:
         """Put rows in order.
 
@@ -67,7 +69,7 @@ class OrderedRows:
             before: rows before the batch, as a Z-set; rows that cancel are left out.
             change: what the batch changes.
             order: of the rows, which have these columns.
-            prefixes: what stands before these rows, by the hash of a partition.
+            found: what is known of rows that are not read.
         """
         there, changed = (sum(batch.num_rows for batch in some) for some in (before, change))
         together = pa.concat_batches([*before, *change])
@@ -84,19 +86,17 @@ class OrderedRows:
         earlier, after = (np.add.reduceat(some[at], starts) if len(at) else some for some in (was, weights))
         peer, first = (np.cumsum(new_peer) - 1)[starts], at[starts]
         ordered = OrderedRows(values.take(pa.array(first)), part[first], peer, earlier, after)
-        return ordered if prefixes is None else ordered._after(prefixes, order)
-
-    def _after(self, prefixes: Prefixes, order: RowOrder) -> OrderedRows:
-        """The rows, with what stands before them by the hash of their partition."""
-        starts, _ = _starts(self.part)
-        hashes, _ = row_hashes(self.rows.take(pa.array(starts)), order.partition, nulls=True)
-        return replace(self, prefixes=prefixes.of(hashes))
+        if found is None or found.prefixes is None or found.unread is None:
+            return ordered
+        starts, _ = _starts(ordered.part)
+        hashes, _ = row_hashes(ordered.rows.take(pa.array(starts)), order.partition, nulls=True)
+        return replace(ordered, prefixes=found.prefixes.of(hashes), unread=found.unread[:, first])
 
     def chosen(self, which: Mask) -> OrderedRows:
         """Some of the rows."""
         at = np.flatnonzero(which)
         rows = self.rows.take(pa.array(at))
-        return OrderedRows(rows, self.part[at], self.peer[at], self.before[at], self.after[at], self.prefixes)
+        return OrderedRows(rows, self.part[at], self.peer[at], self.before[at], self.after[at])
 
     def with_counts(self, before: Positions, after: Positions) -> OrderedRows:
         """The rows, each so often."""
@@ -133,9 +133,7 @@ class Side:
         first_of_part, parts = _starts(part)
         first_of_peer, peers = _starts(peer)
         begin = first_of_part[parts]
-        earlier: Positions | int = 0
-        if (prefixes := ordered.prefixes) is not None:
-            earlier = np.where(place - begin < prefixes.place[part], 0, prefixes.rows[part])
+        earlier, besides = (0, 0) if ordered.unread is None else ordered.unread[:, at]
         ends = np.append(first_of_part[1:], len(at))
         peer_ends = np.append(first_of_peer[1:], len(at))
         return Side(
@@ -147,7 +145,7 @@ class Side:
             rank=first_of_peer[peers] - begin + 1 + earlier,
             group=peers - (peers[begin] if len(at) else peers) + 1,
             last=peer_ends[peers] - begin + earlier,
-            rows=ends[parts] - begin,
+            rows=ends[parts] - begin + besides,
         )
 
     def batch(self, handed_on: Mask, wanted: Mask, along: Sequence[Along] = (), whole: bool = False) -> pa.RecordBatch:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from workbench.arrow.types import Mask
-from workbench.engine.operators.analytic.ranges import CarriedValues, KeyPlaces, Partitions, Ranges, Reading
+from workbench.engine.operators.analytic.ranges import CarriedValues, Partitions, Ranges, Reading
 from workbench.engine.operators.grouped.state_lookup import KeyedLookup
 from workbench.engine.storage.grouping import Positions, group_rows
 from workbench.engine.storage.indexes.key_index import Hashes, Key, KeyRanges, candidates_of_each, row_hashes
@@ -22,18 +22,14 @@ from workbench.limits import LIMITS, Limits
 
 @dataclass(frozen=True)
 class Prefixes:
-    """What stands in partitions before the rows that are read of them, but for their first rows, where these are read.
+    """What is known of the rows of partitions that are not read and stand before the last range that is.
 
     Attributes:
         hashes: of the partitions, in order.
-        place: how many first rows are read.
-        rows: how many rows stand behind these and are not read.
         known: of each of what is kept along the order what it comes to there, in its columns (``prefix_index``).
     """
 
     hashes: Hashes
-    place: Positions
-    rows: Positions
     known: tuple[tuple[pa.Array, ...], ...]
 
     def of(self, hashes: Hashes) -> Prefixes:
@@ -42,17 +38,23 @@ class Prefixes:
         there = np.append(self.hashes, 0)[at] == hashes
         there &= at < len(self.hashes)
         taken = pa.array(np.where(there, at, 0), mask=~there)
-        known = tuple(tuple(column.take(taken) for column in columns) for columns in self.known)
-        place, rows = (np.where(there, np.append(numbers, 0)[at], 0) for numbers in (self.place, self.rows))
-        return Prefixes(hashes, place, rows, known)
+        return Prefixes(hashes, tuple(tuple(column.take(taken) for column in columns) for columns in self.known))
 
 
 @dataclass(frozen=True)
 class Found:
-    """Stored rows, and what stands before those of partitions of which a range is read; before others nothing does."""
+    """Stored rows, and what is known of those of partitions that are not read.
+
+    Attributes:
+        rows: those that are read.
+        prefixes: of partitions of which ranges are read.
+        unread: for each row, and behind these for each that changes, how many of its partition stand before it and are
+            not read, and how many are not read in all.
+    """
 
     rows: list[pa.RecordBatch]
     prefixes: Prefixes | None = None
+    unread: Positions | None = None
 
 
 @dataclass(frozen=True)
@@ -85,9 +87,12 @@ class PartitionLookup:
             return Found(list(self._whole(together, stored)))
         hashes = self._hashes(together)
         found = self._by_range(self.reading, together, hashes, stored)
-        if found.prefixes is not None:
-            together = together.filter(pa.array(~np.isin(hashes, found.prefixes.hashes)))
-        return Found([*found.rows, *self._whole(together, stored)], found.prefixes)
+        if found.prefixes is None or found.unread is None:
+            return Found(list(self._whole(together, stored)))
+        whole = list(self._whole(together.filter(pa.array(~np.isin(hashes, found.prefixes.hashes))), stored))
+        of_ranges = sum(batch.num_rows for batch in found.rows)
+        unread = np.insert(found.unread, [of_ranges] * sum(batch.num_rows for batch in whole), 0, axis=1)
+        return Found([*found.rows, *whole], found.prefixes, unread)
 
     def _whole(self, changed: pa.RecordBatch, stored: Run) -> Iterable[pa.RecordBatch]:
         """All rows of the partitions that some rows belong to."""
@@ -126,13 +131,25 @@ class PartitionLookup:
         most = self.limits.ranges_per_large_partition * sizes[large] // self.limits.rows_of_large_partition
         ranges = reading.ranges(those, most)
         ranges = ranges.chosen(_are_alone(those, one_of_each.take(pa.array(large)), stored)[ranges.low.of])
+        ranges = ranges.apart()
         prefixes, certain = _prefixes(those, ranges, stored, self.along)
         if not certain.all():
             ranges = ranges.chosen(certain[ranges.low.of])
             prefixes, _ = _prefixes(those, ranges, stored, self.along)
         if not len(ranges.low.of):
             return nothing
-        return Found(list(_rows(those, ranges, stored, self.scan)), prefixes)
+        unread = _unread(those, ranges)
+        rows, numbers = list[pa.RecordBatch](), list[Positions]()
+        for segment, places, own in zip(stored, _places(those, ranges), those.stored, strict=False):
+            if len(places[0]):
+                rows.append(self.scan.take(open_segment(segment.path), own.run.rows[places[0]]))
+                numbers.append(unread[:, places[1]])
+        of_change = np.zeros((2, changed.num_rows), dtype=np.int64)
+        *_, (entries, of_range) = _places(those, ranges)
+        of_change[:, np.flatnonzero(np.isin(hashes, partitions[large]))[those.change.run.rows[entries]]] = unread[
+            :, of_range
+        ]
+        return Found(rows, prefixes, np.concatenate([*numbers, of_change], axis=1))
 
     def _hashes(self, rows: pa.RecordBatch) -> Hashes:
         return row_hashes(rows, self.order.partition, nulls=True)[0]
@@ -165,38 +182,42 @@ def _are_alone(partitions: Partitions, one_of_each: pa.RecordBatch, stored: Run)
     return alone
 
 
-def _rows(partitions: Partitions, ranges: Ranges, stored: Run, scan: Scan) -> Iterable[pa.RecordBatch]:
-    """The stored rows of ranges, each once."""
-    together = zip(stored, partitions.stored, ranges.low.at, ranges.high.at, strict=False)  # not those of the change
-    for segment, slices, low, high in together:
-        order = np.argsort(low, kind="stable")
-        through = np.maximum.accumulate(high[order])
-        low = np.maximum(low[order], np.append(0, through[:-1]))
-        counts = through - np.minimum(low, through)
-        if total := int(counts.sum()):
-            at = np.arange(total) + np.repeat(low - np.cumsum(counts) + counts, counts)
-            yield scan.take(open_segment(segment.path), slices.run.rows[at])
+def _places(partitions: Partitions, ranges: Ranges) -> Iterable[tuple[Positions, Positions]]:
+    """In each run, that of the change last, the entries of ranges, and of each which range it is in."""
+    for low, high in zip(ranges.low.at, ranges.high.at, strict=True):
+        counts = high - low
+        entries = np.arange(counts.sum()) + np.repeat(low - np.cumsum(counts) + counts, counts)
+        yield entries, np.repeat(np.arange(len(counts)), counts)
+
+
+def _unread(partitions: Partitions, ranges: Ranges) -> Positions:
+    """For each range how many rows of its partition stand before it in none, and how many are in none at all."""
+    of = ranges.low.of
+    (starts, _), (ends, _) = partitions.counts(ranges.low), partitions.counts(ranges.high)
+    read = np.append(0, np.cumsum(ends - starts))
+    first, behind = np.searchsorted(of, of), np.searchsorted(of, of, side="right")
+    total, _ = partitions.counts(partitions.ends(of))
+    return np.stack([starts - (read[:-1] - read[first]), total - (read[behind] - read[first])])
 
 
 def _prefixes(partitions: Partitions, ranges: Ranges, stored: Run, along: Sequence[Along]) -> tuple[Prefixes, Mask]:
-    """What stands before the first range of each partition, and of which partitions that is certain."""
-    of, first = np.unique(ranges.low.of, return_index=True)
-    low = ranges.low.chosen(first)
-    begin = partitions.begins(of) if ranges.begin is None else ranges.begin.chosen(of)
-    begins = tuple(np.minimum(at, end) for at, end in zip(begin.at, low.at, strict=True))
-    place, _ = partitions.counts(KeyPlaces(of, low.keys, begins))
-    up_to, _ = partitions.counts(low)
+    """What is known of the rows before the last range of each partition that are in none; and where that is certain."""
+    of = np.unique(ranges.low.of)
+    last = np.searchsorted(ranges.low.of, of, side="right") - 1
+    second = (last > 0) & (ranges.low.of[last - 1] == of)
     certain, known = np.ones(len(partitions.hashes), dtype=bool), []
     for each in along:
         places = [
-            EntryRange(open_segment(segment.path), kept, s.first[of], at, end)
-            for segment, s, at, end in zip(stored, partitions.stored, begins, low.at, strict=False)
+            EntryRange(
+                open_segment(segment.path), kept, s.first[of], np.where(second, high[last - 1], s.first[of]), low[last]
+            )
+            for segment, s, low, high in zip(stored, partitions.stored, ranges.low.at, ranges.high.at, strict=False)
             if (kept := partitions.index.along(segment.path, each)) is not None
         ]  # not those of the change
         before = each.before(places, len(of))
         certain[of] &= before.certain
         known.append(before.columns)
-    return Prefixes(partitions.hashes[of], place, up_to - place, tuple(known)), certain
+    return Prefixes(partitions.hashes[of], tuple(known)), certain
 
 
 def selected(segments: Run, scan: Scan) -> Iterable[pa.RecordBatch]:

@@ -13,7 +13,7 @@ after it, of all partitions together: a step of a binary search is one of all th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -69,16 +69,29 @@ class Ranges:
 
     Attributes:
         low, high: the least key of each, before its rows, and the greatest one, behind them.
-        begin: of every partition where rows begin that are not read, if not at its begin.
     """
 
     low: KeyPlaces
     high: KeyPlaces
-    begin: KeyPlaces | None = None
 
     def chosen(self, which: Mask) -> Ranges:
         """Some of them."""
-        return replace(self, low=self.low.chosen(which), high=self.high.chosen(which))
+        return Ranges(self.low.chosen(which), self.high.chosen(which))
+
+    def and_(self, other: Ranges) -> Ranges:
+        """These, and others."""
+        return Ranges(self.low.and_(other.low), self.high.and_(other.high))
+
+    def apart(self) -> Ranges:
+        """Ranges of the same rows, in order, of which none overlaps another."""
+        starts, ends = (np.sum(places.at, axis=0) for places in (self.low, self.high))  # in order as the places are
+        order = np.lexsort((starts, self.low.of))
+        of, starts, through = self.low.of[order], starts[order], np.maximum.accumulate(ends[order])
+        first = np.flatnonzero(np.append(True, (of[1:] != of[:-1]) | (starts[1:] > through[:-1]))[: len(of)])
+        if not len(first):
+            return self
+        high = tuple(np.maximum.reduceat(at[order], first) for at in self.high.at)
+        return Ranges(self.low.chosen(order[first]), KeyPlaces(of[first], self.high.keys[order[first]], high))
 
 
 @dataclass(frozen=True)
@@ -165,6 +178,41 @@ class Partitions:
         before = sum(each[:-1], start=np.zeros(len(places.of), dtype=np.int64))
         return before, before + each[-1]
 
+    def keys_at(self, of: Positions, ranks: Positions, after: int) -> OrderKeys:
+        """The keys of the rows before which a number of rows stand in partitions, before the batch or after it.
+
+        Beyond the last row it is the end of the partition. Each step halves the longest run that is left.
+        """
+        runs, found = self.runs, self.index.end(self.hashes[of])
+        low, high = (
+            np.stack([ends[of] for ends in each]) for each in zip(*((s.first, s.after) for s in runs), strict=True)
+        )
+        left = np.flatnonzero((low < high).any(axis=0))
+        while len(left):
+            longest = (high[:, left] - low[:, left]).argmax(axis=0)
+            middle = (low[longest, left] + high[longest, left]) // 2
+            pivot = found[left]
+            for number, slices in enumerate(runs):
+                own = longest == number
+                pivot[own] = slices.run.orders[middle[own]]
+            up_to = np.stack(
+                [
+                    _search(s.run.orders, lo, hi, pivot, "right")
+                    for s, lo, hi in zip(runs, low[:, left], high[:, left], strict=True)
+                ]
+            )
+            counts = self.counts(KeyPlaces(of[left], pivot, tuple(up_to)))[after]
+            enough = counts > ranks[left]
+            some = left[enough]
+            found[some] = pivot[enough]
+            high[:, some] = [
+                _search(s.run.orders, lo, hi, pivot[enough], "left")
+                for s, lo, hi in zip(runs, low[:, some], up_to[:, enough], strict=True)
+            ]
+            low[:, left[~enough]] = up_to[:, ~enough]
+            left = left[(low[:, left] < high[:, left]).any(axis=0)]
+        return found
+
     def rows_before(self, places: KeyPlaces, rows: int) -> KeyPlaces:
         """For each place one from which on a number of rows stand before it, before the batch and after it.
 
@@ -250,8 +298,11 @@ class Around:
             most: ranges of each partition; one that has more has none here.
         """
         margin, (of, keys) = self.margin, partitions.changed
+        places, least, greatest = self._moved_ends(partitions)
         if margin.onwards:
             of, keys = partitions.every, partitions.change.run.orders[partitions.change.first]
+            for each in np.split(least, len(margin.tiles)) if margin.tiles else ():
+                keys = np.where(each < keys, each, keys)
         before, behind = self._reached(partitions, of, keys, keys)
         if not margin.onwards:
             (_, starts), (_, ends) = partitions.counts(before), partitions.counts(behind)
@@ -260,11 +311,28 @@ class Around:
             last = np.append(first[1:], len(of)) - 1
             few = (np.bincount(of[first], minlength=len(most)) <= most)[of[first]]
             before, behind = before.chosen(first[few]), behind.chosen(last[few])
+            if len(places):
+                there = np.isin(places, before.of)
+                low, high = self._reached(partitions, places[there], least[there], greatest[there])
+                before, behind = before.and_(low), behind.and_(high)
         low, high = self._away(partitions, before, behind)
         if margin.kinds > 1:  # from the rows that change in one way on, as far as their values look in the other
             low, high = self._away(partitions, *self._reached(partitions, low.of, low.keys, high.keys))
         ranges = Ranges(low, partitions.ends(low.of) if margin.onwards else high)
         return self._with_ends(partitions, ranges) if margin.first or margin.last else ranges
+
+    def _moved_ends(self, partitions: Partitions) -> tuple[Positions, OrderKeys, OrderKeys]:
+        """The partitions of ends of tiles, one end after the other, and between which keys these move in the batch."""
+        every, tiles = partitions.every, self.margin.tiles
+        if not tiles:
+            nothing = partitions.change.run.orders[:0]
+            return every[:0], nothing, nothing
+        sizes, of = partitions.counts(partitions.ends(every)), np.tile(every, len(tiles))
+        was, now = (
+            partitions.keys_at(of, np.concatenate([tile.end(size) for tile in tiles]), after)
+            for after, size in enumerate(sizes)
+        )
+        return of, np.where(was < now, was, now), np.where(was < now, now, was)
 
     def _reached(
         self, partitions: Partitions, of: Positions, low: OrderKeys, high: OrderKeys
@@ -314,7 +382,7 @@ class Around:
             low, high = low.and_(begins.chosen(there & ~whole)), high.and_(first_rows.chosen(there & ~whole))
         if self.margin.last and not self.margin.onwards:
             low, high = low.and_(last_rows.chosen(there & ~whole)), high.and_(ends.chosen(there & ~whole))
-        return Ranges(low, high, first_rows if self.margin.first else None)
+        return Ranges(low, high)
 
 
 @dataclass(frozen=True)

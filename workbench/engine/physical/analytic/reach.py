@@ -9,6 +9,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 
+import numpy as np
+import numpy.typing as npt
+
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.storage.indexes.prefix_index import Along, BestAlong, SumAlong
 from workbench.sql.algebra.analytic import (
@@ -129,6 +132,19 @@ def _own_place(function: AnalyticCall) -> int | None:
 
 
 @dataclass(frozen=True)
+class TileEnd:
+    """Where the first rows of a partition end that are in as many tiles, of a number of them."""
+
+    tiles: int
+    first: int
+
+    def end(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """How many rows these are of as many; the first tiles have one row more where they cannot be of one size."""
+        size, large = np.divmod(rows, self.tiles)
+        return size * self.first + np.minimum(large, self.first)
+
+
+@dataclass(frozen=True)
 class Margin:
     """What has to be read of a partition around rows that change, so that values which change can be computed.
 
@@ -138,6 +154,7 @@ class Margin:
         peers: all peers of a row that is read.
         onwards: all rows behind as well.
         first, last: the first and last rows of the partition besides; where one of these changes, all.
+        tiles: rows between where these end before the batch and after it.
     """
 
     rows: int = 0
@@ -147,6 +164,7 @@ class Margin:
     onwards: bool = False
     first: int = 0
     last: int = 0
+    tiles: tuple[TileEnd, ...] = ()
 
     @property
     def kinds(self) -> int:
@@ -154,8 +172,8 @@ class Margin:
         return sum(map(bool, (self.rows, self.groups, self.distance)))
 
 
-MOST_GROUPS = 64
-"""On each side, which are looked for one after the other."""
+MOST_GROUPS = MOST_TILES = 64
+"""Groups on each side, which are looked for one after the other, and tiles, whose ends all are."""
 
 
 def margin_of(functions: Collection[AnalyticCall]) -> Margin | None:
@@ -186,6 +204,7 @@ def margin_of(functions: Collection[AnalyticCall]) -> Margin | None:
         any(m.onwards for m in margins),
         max((m.first for m in margins), default=0),
         max((m.last for m in margins), default=0),
+        tuple(dict.fromkeys(tile for m in margins for tile in m.tiles)),
     )
 
 
@@ -197,6 +216,11 @@ def in_range(functions: Collection[AnalyticCall]) -> bool:
 def _sides(function: AnalyticCall) -> tuple[Margin, Margin] | None:
     """How far a function looks back and ahead; ``None``: at the partition."""
     name, frame = function.function, function.frame
+    if name == "ntile":
+        tiles = _constant(function, 0)
+        if tiles is None or not 0 < tiles <= MOST_TILES:
+            return None
+        return Margin(tiles=tuple(TileEnd(tiles, first) for first in range(1, tiles))), Margin()
     if name in RANKS or name in DISTRIBUTIONS:
         return (Margin(onwards=True, peers=name == RANK), Margin()) if running(function) else None
     if name in NEIGHBOURS or (frame is not None and frame.unit == "rows" and _own_place(function) is not None):
@@ -216,6 +240,12 @@ def _sides(function: AnalyticCall) -> tuple[Margin, Margin] | None:
     return _two_ends(function, frame, frame.start, frame.end)
 
 
+def _constant(function: AnalyticCall, argument: int) -> int | None:
+    """A whole number that is an argument."""
+    constant = function.arguments[argument]
+    return constant.value if isinstance(constant, Constant) and isinstance(constant.value, int) else None
+
+
 def _onwards(span: Margin) -> Margin:
     return Margin(span.rows, span.groups, span.distance, span.peers, onwards=True)
 
@@ -225,13 +255,8 @@ def _of_positions(function: AnalyticCall, frame: Frame | None) -> tuple[Margin, 
     start, end = (None, None) if frame is None else (frame.start, frame.end)
     if frame is not None and start is not None and end is not None:
         return _two_ends(function, frame, start, end)
-    number = 1
-    if function.function == "nth_value":
-        by = function.arguments[1]
-        if not isinstance(by, Constant) or not isinstance(by.value, int):
-            return None
-        number = by.value
-    if number < 1:
+    number = _constant(function, 1) if function.function == "nth_value" else 1
+    if number is None or number < 1:
         return None
     from_first = start is None and function.function != "last_value"
     if not from_first and not (end is None and function.function == "last_value"):
