@@ -6,7 +6,6 @@ A generated page is written nowhere: it exists while the site is built, so it ca
 from __future__ import annotations
 
 import argparse
-import ast
 import dataclasses
 import inspect
 import json
@@ -23,7 +22,6 @@ WORKBENCH = ROOT / "workbench"
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 from functions_page import functions_page  # noqa: E402
-from python_sources import parsed  # noqa: E402
 
 from workbench.catalog import schema  # noqa: E402  # the checkout that is documented, installed or not
 from workbench.catalog.database import Database  # noqa: E402
@@ -254,11 +252,15 @@ def modules() -> str:
     return "\n\n".join(lines) + "\n"
 
 
+DOCSTRING = re.compile(r'"""(.*?)"""', re.DOTALL)
+"""That of a module, which begins with it; 800 modules need not be parsed for it."""
+
+
 def purpose(path: Path) -> str:
     """The first sentence of the docstring of a module or a package; empty where it has none."""
     file = next((each for each in (path, path.with_suffix(".py"), path / "__init__.py") if each.is_file()), None)
-    docstring = None if file is None else ast.get_docstring(parsed(file))
-    first = re.split(r"\n\n|(?<=\.)\s", docstring or "", maxsplit=1)[0]
+    docstring = None if file is None else DOCSTRING.match(file.read_text(encoding="utf-8"))
+    first = re.split(r"\n\n|(?<=\.)\s", docstring[1] if docstring else "", maxsplit=1)[0]
     return _cell(" ".join(first.split()))
 
 

@@ -15,7 +15,7 @@ from workbench.errors import EnvironmentProblem
 from workbench.explain.describe import NetworkView
 from workbench.network.network import Network
 from workbench.network.nodes import Source
-from workbench.network.sql_text import STORED
+from workbench.network.sql_text import Words
 from workbench.notebook import drawing
 from workbench.notebook.drawing import picture, render_svg
 from workbench.sharing.planner import Planner
@@ -92,7 +92,7 @@ def test_a_long_statement_is_cut_where_it_is_drawn(render):
     banks = (Constant(f"<{number}&>", STRING) for number in range(3_000))
     either = or_pred([Literal(Column("sbank_name", STRING), Operator.EQ, bank) for bank in banks])
     node = example_network.selection(example_network.FED, pred_set([either]))
-    assert len(node.sql(STORED)) > 50_000
+    assert len(node.sql(Words())) > 50_000
     assert "…" in texts(render(NetworkView(example_network.network_of([example_network.FED, node])).to_dot()))
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -50,7 +51,11 @@ CHAIN_SETS = ("fed-manual", *RANDOM_SETS)
 STEPS = {**dict.fromkeys(CHAIN_SETS, 12), "med": 1, "aggregate-fed": 4, "aggregate-med": 3}
 """Of how many queries one is evaluated over the samples."""
 
-SETS = {name: query_set(name) for name in QUERY_SETS}
+
+@cache
+def queries_of(name: str) -> Mapping[str, GeneratedQuery]:
+    """A set, generated when a test asks for it."""
+    return query_set(name)
 
 
 @pytest.fixture(scope="module")
@@ -85,33 +90,35 @@ def test_an_unknown_set_is_named() -> None:
 
 @pytest.mark.parametrize("name", QUERY_SETS)
 def test_sizes_are_those_of_table_10_1(name: str) -> None:
-    assert (len(SETS[name]), len(by_variant(SETS[name]))) == SIZES[name]
-    assert [query.name for query in SETS[name].values()] == list(SETS[name])
+    assert (len(queries_of(name)), len(by_variant(queries_of(name)))) == SIZES[name]
+    assert [query.name for query in queries_of(name).values()] == list(queries_of(name))
 
 
 @pytest.mark.parametrize("name", QUERY_SETS)
 def test_texts_are_distinct(name: str) -> None:
-    queries = list(SETS[name].values())
+    queries = list(queries_of(name).values())
     repeated = 36 if name == "aggregate-med" else 0
     assert len({query.sql for query in queries}) == len(queries) - repeated
     assert len({query.duckdb_sql for query in queries}) == len(queries) - repeated
 
 
 def test_the_first_36_come_again_at_the_end() -> None:
-    queries = list(SETS["aggregate-med"].values())
+    queries = list(queries_of("aggregate-med").values())
     assert [query.sql for query in queries[414:]] == [query.sql for query in queries[:36]]
 
 
 @pytest.mark.parametrize("name", QUERY_SETS)
 def test_a_seed_gives_one_set(name: str) -> None:
-    assert query_set(name, seed=0) == SETS[name]
-    assert [query.sql for query in query_set(name, seed=1).values()] != [query.sql for query in SETS[name].values()]
+    assert query_set(name, seed=0) == queries_of(name)
+    assert [query.sql for query in query_set(name, seed=1).values()] != [
+        query.sql for query in queries_of(name).values()
+    ]
 
 
 @pytest.mark.parametrize("name", QUERY_SETS)
 def test_variants_take_turns(name: str) -> None:
     """The variants of each round are those of the round before that have queries left, in the same order."""
-    distinct = list(SETS[name].values())[: 414 if name == "aggregate-med" else None]
+    distinct = list(queries_of(name).values())[: 414 if name == "aggregate-med" else None]
     rounds: list[list[str]] = []
     for query in distinct:
         if not rounds or query.variant in rounds[-1]:
@@ -133,7 +140,7 @@ def test_turns_of_none_one_and_more() -> None:
 @pytest.mark.parametrize("name", QUERY_SETS)
 def test_texts_bind(name: str) -> None:
     """A quarter of each variant, whose texts differ in constants and hands."""
-    for queries in by_variant(SETS[name]).values():
+    for queries in by_variant(queries_of(name)).values():
         for query in queries[::4]:
             assert bind(query.sql, query.dialect, SCHEMA).query is not None
 
@@ -153,7 +160,7 @@ def test_manual_parameters_are_all_combinations_in_the_order_of_the_table_or_shu
 @pytest.mark.parametrize("name", RANDOM_SETS)
 def test_drawn_parameters_lie_in_their_ranges(name: str) -> None:
     for key, values in (("amount", AMOUNTS), ("window", FED_WINDOWS), ("ratio", RATIOS)):
-        drawn = [query.parameters[key] for query in SETS[name].values()]
+        drawn = [query.parameters[key] for query in queries_of(name).values()]
         assert all(isinstance(value, int) and min(values) <= value <= max(values) for value in drawn)
 
 
@@ -163,7 +170,7 @@ def test_drawn_parameters_lie_in_their_ranges(name: str) -> None:
 )
 def test_draws_follow_their_distribution(name: str, low: float, middle: float, high: float) -> None:
     """Shares of amounts below, between and above 40 % and 60 % of the range, which are μ - σ and μ + σ when normal."""
-    amounts = [int(query.parameters["amount"]) for query in SETS[name].values()]  # type: ignore[call-overload]
+    amounts = [int(query.parameters["amount"]) for query in queries_of(name).values()]  # type: ignore[call-overload]
     found = [sum(a < 70_000 for a in amounts), sum(70_000 <= a <= 80_000 for a in amounts)]
     found.append(len(amounts) - sum(found))
     assert [count / 1000 for count in found] == pytest.approx([low, middle, high], abs=0.05)
@@ -181,7 +188,7 @@ def test_all_questions_about_a_disease_come_in_one_round(name: str, questions: s
 def test_a_query_over_the_same_codes_asks_for_less() -> None:
     """Of histories, which the thesis varies so that queries subsume others (T10.1.2)."""
     for variant in ("operated_twice", "complications", "development"):
-        asked = by_variant(SETS["med"])[variant]
+        asked = by_variant(queries_of("med"))[variant]
         assert all(
             weak.parameters["codes"] == strong.parameters["codes"]
             for weak, strong in zip(asked[::2], asked[1::2], strict=True)
@@ -190,7 +197,7 @@ def test_a_query_over_the_same_codes_asks_for_less() -> None:
 
 def test_med_is_shared_from_the_first_queries_on() -> None:
     """Without restructuring, as in Table C.9; nor is ``again`` confined, so it subsumes the others of its disease."""
-    first = list(SETS["med"].values())[:24]
+    first = list(queries_of("med").values())[:24]
     sizes = {}
     for name in ("NonJoinS", "NonCanon", "AllSharing"):
         planner, network = Planner(CONFIGURATIONS[name]), Network()
@@ -270,7 +277,7 @@ def test_boundaries_nulls_and_duplicates(duck: duckdb.DuckDBPyConnection) -> Non
 @pytest.mark.parametrize("name", QUERY_SETS)
 def test_both_texts_have_the_same_answers(name: str, duck: duckdb.DuckDBPyConnection) -> None:
     """Three queries of each variant: as an analyst wrote them, and in DuckDB's plain words."""
-    for queries in by_variant(SETS[name]).values():
+    for queries in by_variant(queries_of(name)).values():
         for query in queries[:3]:
             asked = query.sql.replace("\nMINUS\n", "\nEXCEPT\n")
             assert answers(duck, asked) == answers(duck, query.duckdb_sql), query.sql
@@ -283,11 +290,11 @@ def test_both_texts_have_the_same_answers(name: str, duck: duckdb.DuckDBPyConnec
 )
 def test_enough_queries_have_answers(name: str, least: float, duck: duckdb.DuckDBPyConnection) -> None:
     """On the samples: no variant is without any, and of every few queries at least a share."""
-    sample = [query for queries in by_variant(SETS[name]).values() for query in queries[:: STEPS[name]]]
+    sample = [query for queries in by_variant(queries_of(name)).values() for query in queries[:: STEPS[name]]]
     found = {
         query.name: bool(duck.execute(f"SELECT 1 FROM ({query.duckdb_sql}) LIMIT 1").fetchall()) for query in sample
     }
-    assert {query.variant for query in sample if found[query.name]} == set(by_variant(SETS[name]))
+    assert {query.variant for query in sample if found[query.name]} == set(by_variant(queries_of(name)))
     assert sum(found.values()) >= least * len(sample)
 
 
