@@ -41,7 +41,8 @@ def _names(inputs: Sequence[Input], views: ViewNames, qualified: bool) -> Names:
     def name(part: Column | Call) -> str:
         read = sources(part)
         source = min(read, default=len(streams))
-        stream = streams[source] if source < len(streams) and len(read) == 1 else ""
+        of_input = 0 <= source < len(streams)  # and not a statistic, or a value of OVER
+        stream = streams[source] if of_input and len(read) == 1 else ""
         if isinstance(part, Call):
             own = views.name(stream, part)
         else:
@@ -49,7 +50,7 @@ def _names(inputs: Sequence[Input], views: ViewNames, qualified: bool) -> Names:
             if not isinstance(value, Column):
                 return part_sql(value, _names(within, views, qualified))
             stream, own = stream or _stream_of(within, value), bare(value)
-        if not qualified or not own:
+        if not qualified or not own or not of_input:
             return own
         return f"{stream if streams.count(stream) <= 1 and stream else f't{source + 1}'}.{own}"
 

@@ -6,9 +6,10 @@ registration makes it all or nothing. What happens in which order is in ``pipeli
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import NamedTuple
 
 from workbench.catalog.catalog import Catalog, QueryText
 from workbench.network.network import Network
@@ -24,6 +25,7 @@ from workbench.sharing.decisions import Explanation
 from workbench.sharing.draft import Draft
 from workbench.sharing.explain_decisions import explain_decisions
 from workbench.sharing.late_semijoins import with_late_semijoins
+from workbench.sharing.magic_sets import with_magic_sets
 from workbench.sharing.pipeline import drop_queries, register_query
 from workbench.sql.algebra.planning_cache import active_planning_cache
 from workbench.sql.constraints import StreamConstraints
@@ -36,6 +38,19 @@ class Planned:
 
     network: Network
     explanation: Explanation
+
+
+class _Form(NamedTuple):
+    """A query in one of several forms, and what this form does otherwise than the text."""
+
+    query: LogicalQuery
+    notes: tuple[str, ...]
+
+
+_FORMS: tuple[tuple[Callable[[LogicalQuery], LogicalQuery], str], ...] = (
+    (with_late_semijoins, "partners are looked for after the joins, which leave fewer rows"),
+    (with_magic_sets, "groups are computed of the keys alone that are joined with them (magic sets)"),
+)
 
 
 @dataclass
@@ -111,29 +126,31 @@ class Planner:
                 is now (PSoup-C); otherwise it is applied when the answer is read (PSoup-P).
         """
         meaning = listing(query) if self.explains else ""
-        placed = self._with_semijoins_placed(network, name, query, eager)
+        placed, notes = self._cheapest(network, name, query, eager)
         with self.catalog.transaction():
             draft = self._draft(network, name)
-            if placed is not query:
-                draft.record.note("partners are looked for after the joins, which leave fewer rows")
+            for note in notes:
+                draft.record.note(note)
             register_query(draft, name, placed, QueryText(sql, dialect, meaning), eager)
             # After all of it: explained is what came out, which a pass may have changed after it was decided.
             explanation = explain_decisions(draft, name) if self.explains else Explanation(name, ())
         return Planned(draft.frozen(), explanation)
 
-    def _with_semijoins_placed(self, network: Network, name: str, query: LogicalQuery, eager: bool) -> LogicalQuery:
-        """The query, or the same with its semijoins above its joins: what costs less beside what the network has."""
-        late = with_late_semijoins(query)
-        if late == query:
-            return query
+    def _cheapest(self, network: Network, name: str, query: LogicalQuery, eager: bool) -> _Form:
+        """The form of a query that costs least beside what the network has, and what it does otherwise."""
+        forms = [_Form(query, ())]
+        for change, note in _FORMS:
+            forms += [_Form(form, (*notes, note)) for of, notes in forms if (form := change(of)) != of]
+        if len(forms) == 1:
+            return forms[0]
 
-        def cost(form: LogicalQuery) -> float:
+        def cost(form: _Form) -> float:
             with self.catalog.rehearsal():
                 draft = self._draft(network, name)
-                register_query(draft, name, form, QueryText("", "", ""), eager)
+                register_query(draft, name, form.query, QueryText("", "", ""), eager)
                 return batch_cost(self.estimates, draft.frozen())
 
-        return min(query, late, key=cost)
+        return min(forms, key=cost)
 
     def drop(self, network: Network, names: Iterable[str]) -> Network:
         """Take queries out, and with them exactly the nodes that no other query needs (T11.1.2).

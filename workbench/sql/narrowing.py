@@ -99,10 +99,14 @@ def _narrowed(block: Block, partners: int | None, finder: Finder) -> Block:
     known |= {
         own.source for own, other, _ in links if other.source in known and isinstance(inputs[own.source], StreamInput)
     }
+
+    def joined(own: Partners, part: Block) -> Input:
+        return _narrowed(own.joined_to(part), len(part.inputs), finder)
+
     for source, item in enumerate(inputs):
-        if source not in known and _is_computed(item) and (joined := partners_of(block, inputs, source, known)):
-            found = finder.find(joined.rows, joined.columns)
-            inputs[source] = _inside(item, found, finder) if found else _with_partners(item, joined, finder)
+        if source not in known and _is_computed(item) and (asked := partners_of(block, inputs, source, known)):
+            found = finder.find(asked.rows, asked.columns)
+            inputs[source] = _inside(item, found, finder) if found else with_partners(item, asked, joined)
     return replace(block, inputs=tuple(inputs))
 
 
@@ -195,24 +199,30 @@ def _narrowed_inside(part: Input, tests: PredSet, finder: Finder) -> Input:
     return part
 
 
-def _with_partners(part: Input, partners: Partners, finder: Finder) -> Input:
-    """A part of a query without some of the rows that have no partner, where it computes something of rows."""
+def with_partners(part: Input, partners: Partners, joined: Callable[[Partners, Block], Input]) -> Input:
+    """A part of a query without some of the rows that have no partner, where it computes something of rows.
+
+    Args:
+        part: the part.
+        partners: of its rows.
+        joined: what becomes of a block whose rows are to be joined with partners of theirs.
+    """
     match part:
         case Block(inputs=(inner,)) if part.is_plain and not isinstance(inner, StreamInput):
             below = partners.over(_of_rows(part))
-            return replace(part, inputs=(_with_partners(inner, below, finder),)) if below is not None else part
+            return replace(part, inputs=(with_partners(inner, below, joined),)) if below is not None else part
         case Block():
             own = partners.over(_of_rows(part))
-            return _narrowed(own.joined_to(part), len(part.inputs), finder) if own is not None else part
+            return joined(own, part) if own is not None else part
         case SetQuery(rules=()) if part.beyond is None:
             of_branches = [partners.over(_of_branch(part, branch)) for branch in part.branches]
             both = zip(part.branches, of_branches, strict=True)
             branches = (
-                as_query(_with_partners(branch, own, finder)) if own is not None else branch for branch, own in both
+                as_query(with_partners(branch, own, joined)) if own is not None else branch for branch, own in both
             )
             return replace(part, branches=tuple(branches))
         case Ordered() if (own := partners.over(_counted_apart(part))) is not None:
-            return part.map(lambda query: _with_partners(query, own, finder))
+            return part.map(lambda query: with_partners(query, own, joined))
     return part
 
 

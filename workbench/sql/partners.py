@@ -78,7 +78,9 @@ def _outputs(part: Block, source: int = 0) -> tuple[Output, ...]:
     return tuple(Output(name, Column(stored_name(name), type_, source)) for name, type_ in output_columns(part))
 
 
-def partners_of(block: Block, inputs: Sequence[Input], source: int, known: Set[int]) -> Partners | None:
+def partners_of(
+    block: Block, inputs: Sequence[Input], source: int, known: Set[int], of_value: bool = True
+) -> Partners | None:
     """The partners of an input's rows in the inputs that are known, by the columns in which they are equal.
 
     Args:
@@ -86,6 +88,7 @@ def partners_of(block: Block, inputs: Sequence[Input], source: int, known: Set[i
         inputs: what it reads, as far as they are narrowed.
         source: the place of the input.
         known: the places of those that have known values.
+        of_value: whether they are found by known values alone, and not by other conditions as well.
 
     Returns:
         ``None`` where the input is equal to none of them in a column.
@@ -106,7 +109,7 @@ def partners_of(block: Block, inputs: Sequence[Input], source: int, known: Set[i
         test
         for test in block.where
         if {column.source for column in predicate_columns(test)} <= {*read}
-        and all(x.operator in (Operator.EQ, Operator.IS_NULL) for x in test.literals)
+        and (not of_value or all(x.operator in (Operator.EQ, Operator.IS_NULL) for x in test.literals))
     )
 
     def renumbered(column: Column) -> Column:
