@@ -159,19 +159,28 @@ def test_an_object_that_has_the_bytes_of_one_that_was_removed_is_another(
     assert log.rows == 2
 
 
+@pytest.mark.parametrize("restarts", [False, True])
 def test_objects_that_are_gone_for_long_are_forgotten(
-    landing: tuple[str, ObjectStore], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    landing: tuple[str, ObjectStore], restarts: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was read of them stays; one that comes again under its name brings its rows again, but not before."""
+    """What was read of them stays; one that comes again under its name brings its rows again, but not before.
+
+    So it is also where no process ever runs for as long as that.
+    """
     address, store = landing
     now = [0.0]
     monkeypatch.setattr(stored_objects.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(stored_objects.time, "time", lambda: 1.8e9 + now[0])
     for name in "123":
         store.put(f"{name}.csv", f"n\n{name}\n".encode())
     log, reader = followed(tmp_path / "log", f"{address}/*.csv")
 
     def looked(seconds: float) -> tuple[list[Any], set[str]]:
+        nonlocal reader
         now[0] += seconds
+        if restarts:
+            reader.close()
+            reader = open_live(f"{address}/*.csv", reader.schema)
         take_in(log, reader, 9)
         assert log.tail is not None
         places = {entry.strip("/") for entry in log.tail.offsets if entry.endswith(".csv")}

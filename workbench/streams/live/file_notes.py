@@ -239,9 +239,9 @@ class FolderFiles:
         """None: another machine may not have the folder."""
         return []
 
-    def gone_for_long(self, places: Iterable[str]) -> list[str]:
+    def gone_for_long(self, places: Iterable[str], missed: str) -> tuple[list[str], str]:
         """None: a folder may be there again, as one of another machine."""
-        return []
+        return [], missed
 
     def close(self) -> None:
         """Nothing is open."""

@@ -66,6 +66,8 @@ from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
 _NOTHING = "0 0 "
 """The stamp of a name under which nothing was read."""
+_MISSED = OffsetMark.NOTE.value
+"""The entry of offsets that has what is known of files that are not there: the note of no file."""
 _READ, _MOVED, _UNREADABLE = "all", "moved", "unreadable"
 """The offset of a file that has been read whole, of a name that another file has now, and of a file without rows."""
 
@@ -103,8 +105,8 @@ class Files(Protocol):
     def parts(self, places: Iterable[str]) -> list[SourcePart]:
         """Those of some places that tasks can read, too."""
 
-    def gone_for_long(self, places: Iterable[str]) -> list[str]:
-        """Those of some places of which nothing must be known any more."""
+    def gone_for_long(self, places: Iterable[str], missed: str) -> tuple[list[str], str]:
+        """Those of some places of which nothing must be known any more, and what is to be known of missing ones."""
 
     def close(self) -> None:
         """Let go of what is open."""
@@ -188,14 +190,17 @@ class FolderReader(ReadInParts, BaseReader):
                 taken.cannot_read(place, file.name, found.stamp, message)
             if not (taken.at(place) or "").isdigit():
                 self._files.forget(place)
-        gone = tuple(self._files.gone_for_long(place for place in offsets if mark_of(place) is None))
+        read = (place for place in offsets if mark_of(place) is None)
+        gone, missed = self._files.gone_for_long(read, offsets.get(_MISSED, ""))
+        if missed != offsets.get(_MISSED, ""):
+            taken.after[_MISSED] = missed
         return Fetched(
             joined(taken.rows, self._schema),
             taken.after,
             tuple(taken.quarantined),
             problem=taken.problem,
             found=taken.found,
-            forgotten=gone,
+            forgotten=tuple(gone),
             landed=landed,
         )
 
@@ -303,7 +308,7 @@ class _Taken:
 
     def note(self, place: str) -> Note | None:
         """The note of a file; ``None``: it was not read before."""
-        text = self.at(_note_entry(place))
+        text = self.at(OffsetMark.NOTE + place)
         return None if text is None else Note.read(text)
 
     def passed(self, chunk: Chunk) -> tuple[QuarantinedRow, ...]:
@@ -335,7 +340,7 @@ class _Taken:
     def goes_on(self, place: str, at: str, note: Note) -> None:
         """The file goes on there."""
         self.after[place] = at
-        self.after[_note_entry(place)] = note.text
+        self.after[OffsetMark.NOTE + place] = note.text
 
     def cannot_read(self, place: str, name: str, stamp: str, reason: str) -> None:
         """The file cannot be read as it is now; it is quarantined, once for each reason."""
@@ -347,7 +352,7 @@ class _Taken:
 
     def waits(self, place: str, stamp: str) -> bool:
         """Whether there is more to read of a file; of one that cannot be read as it is, why is said again."""
-        text = self.at(_note_entry(place))
+        text = self.at(OffsetMark.NOTE + place)
         if self.at(place) == _READ and (text is None or text.startswith(stamp)):
             return False
         known = self.note(place)
@@ -385,11 +390,6 @@ class _Taken:
                 if note.reason != reason:
                     self.quarantined.append(QuarantinedRow(0, place, reason))
                     self.goes_on(place, at, note.unreadable(reason))
-
-
-def _note_entry(place: str) -> str:
-    """The entry of offsets that has the note of a file."""
-    return OffsetMark.NOTE + place
 
 
 def _from(chunks: Iterator[Chunk], rows: int, quarantined: int, is_widened: bool) -> Iterator[Chunk]:

@@ -11,6 +11,7 @@ An object is copied before it is read, by one request, and some that follow it a
 from __future__ import annotations
 
 import io
+import json
 import re
 import tempfile
 import time
@@ -36,7 +37,7 @@ _LARGEST_AHEAD = 1 << 23
 _SECONDS_A_REQUEST = 1.0
 """In how many seconds there is one more request, on the average, to list all names where that takes several."""
 _GONE_SECONDS = 86_400.0
-"""What is known of an object that was read stays so long after it has gone: it may come again."""
+"""What is known of an object that was read stays so long after it has gone, at most twice: it may come again."""
 _ANY = "[!/]"
 """How a sign that may be any is written in an address, where a ``?`` begins options."""
 _ANY_SIGN = re.compile(r"\[!?\]?[^]]*\]|\?(?![\w.-]+=)")
@@ -107,8 +108,6 @@ class StoredObjects:
         self._stored: Mapping[str, Stored] = {}
         self._only = only
         self._last, self._list_all_at = "", 0.0
-        self._gone: Mapping[str, float] = {}
-        """When objects that are not there were first missed."""
         self._looked_for_gone = -_GONE_SECONDS
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._copying = ThreadPoolExecutor(AHEAD, thread_name_prefix="argus-objects")
@@ -176,14 +175,26 @@ class StoredObjects:
             with suppress(OSError):
                 copy.result().unlink()
 
-    def gone_for_long(self, places: Iterable[str]) -> list[str]:
-        """Those of some places that are gone for a day; none where all are, as of a bucket that is another by now."""
-        now = time.monotonic()
-        if not self._found or now < self._looked_for_gone + _GONE_SECONDS / 100:
-            return []
-        self._looked_for_gone = now
-        self._gone = {place: self._gone.get(place, now) for place in places if place not in self._found}
-        return [place for place, since in self._gone.items() if now > since + _GONE_SECONDS]
+    def gone_for_long(self, places: Iterable[str], missed: str) -> tuple[list[str], str]:
+        """Those of some places that are gone for a day; none where all are, as of a bucket that is another by now.
+
+        Args:
+            places: of what was read.
+            missed: what was said the last time of those that are not there, maybe by a process that has ended.
+
+        Returns:
+            The places, and what is to be known the next time: when some were first missed, and which still are.
+        """
+        if not self._found or time.monotonic() < self._looked_for_gone + _GONE_SECONDS / 100:
+            return [], missed
+        self._looked_for_gone = time.monotonic()
+        since, before = json.loads(missed) if missed else (time.time(), None)
+        missing = {place for place in places if place not in self._found}
+        still = missing if before is None else missing.intersection(before)
+        if time.time() <= since + _GONE_SECONDS:
+            return [], json.dumps([since, sorted(still)]) if still else ""
+        later = missing - still
+        return sorted(still), json.dumps([time.time(), sorted(later)]) if later else ""
 
     def close(self) -> None:
         """Remove all copies."""
