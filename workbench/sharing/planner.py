@@ -29,7 +29,7 @@ from workbench.sharing.magic_sets import with_magic_sets
 from workbench.sharing.pipeline import drop_queries, register_query
 from workbench.sql.algebra.planning_cache import active_planning_cache
 from workbench.sql.constraints import StreamConstraints
-from workbench.sql.logical import LogicalQuery, listing
+from workbench.sql.logical import LogicalQuery, listing, streams_of
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,11 @@ class _Form(NamedTuple):
     notes: tuple[str, ...]
 
 
-_FORMS: tuple[tuple[Callable[[LogicalQuery], LogicalQuery], str], ...] = (
-    (with_late_semijoins, "partners are looked for after the joins, which leave fewer rows"),
-    (with_magic_sets, "groups are computed of the keys alone that are joined with them (magic sets)"),
+_FORMS: tuple[tuple[Callable[[LogicalQuery], LogicalQuery], str, int], ...] = (
+    (with_late_semijoins, "partners are looked for after the joins, which leave fewer rows", 0),
+    (with_magic_sets, "groups are computed of the keys alone that are joined with them (magic sets)", 100_000),
 )
+"""Changes of form, what they do, and the rows of a stream below which they save less than to compare forms takes."""
 
 
 @dataclass
@@ -139,7 +140,9 @@ class Planner:
     def _cheapest(self, network: Network, name: str, query: LogicalQuery, eager: bool) -> _Form:
         """The form of a query that costs least beside what the network has, and what it does otherwise."""
         forms = [_Form(query, ())]
-        for change, note in _FORMS:
+        known = (self.streams.get(stream.lower()) for stream in streams_of(query))
+        most = max((statistics.rows for statistics in known if statistics), default=0)
+        for change, note in (form[:2] for form in _FORMS if most >= form[2]):
             forms += [_Form(form, (*notes, note)) for of, notes in forms if (form := change(of)) != of]
         if len(forms) == 1:
             return forms[0]
