@@ -80,6 +80,14 @@ def bits(value: object) -> object:
     return "NaN" if value != value else struct.pack("d", value)
 
 
+def identical(found: pa.Array, expected: pa.ChunkedArray) -> bool:
+    """Whether all bits are the same, by Arrow alone; values of Python take a hundred times as long to be compared."""
+    other = expected.combine_chunks()
+    if found.type == pa.float64() == other.type:
+        found, other = found.view(pa.int64()), other.view(pa.int64())
+    return bool("double" not in str(found.type) and found.type == other.type and found.equals(other))
+
+
 AT_ONCE = 200
 """Columns of one plan of Spark, which takes longer for each the more there are."""
 
@@ -97,6 +105,8 @@ def compared(spark: SparkSession, batch: pa.RecordBatch, asked: list[Call]) -> l
         assert value is not None
         found = value.values(batch)
         assert found.type == Layout({"c": c.type}).arrow.field("c").type, c
+        if identical(found, expected):
+            continue
         for row, (one, other) in enumerate(zip(plain(found), plain(expected), strict=True)):
             if bits(one) != bits(other):
                 read = [
