@@ -132,5 +132,10 @@ def test_groups_of_groups_have_the_statistics_they_need(options: Options, texts:
 
 
 def test_the_random_networks_are_shared_by_every_rule() -> None:
-    used = set().union(*(run(Options(), seed, known=False) for seed in range(50_000, 50_100)))
-    assert used == set(Rule)
+    """Of some hundred networks; those after the one that completes the rules are not made."""
+    used = set[str]()
+    for seed in range(50_000, 50_100):
+        used |= run(Options(), seed, known=False)
+        if used == {*Rule}:
+            return
+    assert used == {*Rule}
