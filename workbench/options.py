@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from workbench.errors import UnsupportedError, nearest
-from workbench.errors.public_api import check_argument
+from workbench.errors.public_api import check_argument, public_values
 
 STRATEGIES = ("sharing-selection", "match-plan")
 
 
+@public_values
 @dataclass(frozen=True)
 class Options:
     """How queries are shared and evaluated; no option changes any result.
@@ -55,7 +56,10 @@ class Options:
         for field in fields(self):
             check_argument(field.name, getattr(self, field.name), type(field.default))
         if self.strategy not in STRATEGIES:
-            raise UnsupportedError(f"there is no strategy {self.strategy!r}", hint=nearest(self.strategy, STRATEGIES))
+            raise UnsupportedError(
+                f"there is no strategy {self.strategy!r}",
+                hint=nearest(self.strategy, STRATEGIES) or f"there are {', '.join(STRATEGIES)}",
+            )
         if not 0 <= self.materialize_below <= 1:
             raise UnsupportedError(
                 f"materialize_below={self.materialize_below!r} is no fraction", hint="give a number from 0 to 1"

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from workbench import Session
+from workbench import Options, Session
 from workbench.engine.spark.in_process import InProcess
 from workbench.errors import ArgumentsError, InputError, UnexpectedError, WorkbenchError
 
@@ -169,3 +169,52 @@ def test_columns_by_name(session: Session) -> None:
     assert columns["FARM"] == columns[0][1] and columns[-1][0] == "kg" and len(columns[:1]) == 1
     with pytest.raises(InputError):
         session.query("best").columns["Farms"]
+
+
+@pytest.mark.parametrize(
+    ("use", "message", "hint"),
+    [
+        (lambda s, q: len(q), "a Query has no length", "count()"),
+        (lambda s, q: len(s), "a Session has no length", "session.queries"),
+        (lambda s, q: q + 1, "a Query is no number", "result()"),
+        (lambda s, q: 3 * q, "a Query is no number", "result()"),
+        (lambda s, q: q > 3, "a Query is no number", "result()"),
+        (lambda s, q: "f1" in q, "a Query has no items", "result()"),
+        (lambda s, q: s.best, "a Session has no best", "session.query('best')"),
+        (lambda s, q: s.milk, "a Session has no milk", "session.streams['Milk']"),
+        (lambda s, q: q.show(), "a Query has no show", "did you mean result?"),
+        (lambda s, q: s.streams["Milk"].head(), "a Stream has no head", "session.ask('SELECT * FROM Milk LIMIT 5')"),
+        (lambda s, q: s.streams["Milk"].columns["kilo"], "there is no column kilo", "there are id, farm, ts, kg"),
+        (lambda s, q: s.add_function("upper", str.upper), "there is a function upper", "my_upper"),
+        (lambda s, q: s.add_function("median", max), "there is a function median", "my_median"),
+        (lambda s, q: s.add_aggregate("Sum", ("x",), {"n": "COUNT(x)"}, "n"), "there is a function Sum", "my_Sum"),
+        (lambda s, q: s.add_function("f", abs, returns="number"), "number does not say", "double and"),
+        (lambda s, q: s.add_sink("best", lambda: 1), "takes no arguments", "lambda batch, changes: …"),
+        (lambda s, q: s.add_sink("best", lambda batch, *, mode: 1), "takes", "lambda batch, changes: …"),
+        (lambda s, q: Options(shareing=True), "'shareing'", "did you mean sharing?"),
+        (lambda s, q: setattr(s.options, "sharing", False), "sharing of Options cannot be set", "Session(options="),
+        (lambda s, q: setattr(s.options, "shareing", False), "Options have no shareing", "did you mean sharing?"),
+        (lambda s, q: Options(strategy="best"), "there is no strategy 'best'", "sharing-selection, match-plan"),
+        (lambda s, q: s.add_stream("X", pd.DataFrame({"a": [object()]})), "column a of the DataFrame", "one type"),
+        (lambda s, q: s.add_stream("X", pd.DataFrame({"a": [1 + 2j]})), "column a of the DataFrame", ".real"),
+    ],
+)  # fmt: skip
+def test_an_object_that_is_used_as_something_else(
+    use: Callable[[Session, Any], object], message: str, hint: str, session: Session
+) -> None:
+    with pytest.raises(WorkbenchError) as told:
+        use(session, session.query("best"))
+    assert message in told.value.message and hint in str(told.value.hint)
+    assert "object at 0x" not in str(told.value) and "numpy type" not in str(told.value)
+
+
+def test_objects_are_true_and_show_shortly_what_they_are(session: Session) -> None:
+    assert session and session.query("best") and session.streams["Milk"]
+    assert repr(session.streams["Milk"]) == "Stream('Milk', 60 rows, 40 of them arrived, time='ts')"
+    assert session.streams["Milk"].columns["KG"] == session.streams["Milk"].columns[3][1]
+    assert session.streams["Milk"].columns[-1][0] == "kg"
+
+
+def test_a_function_that_takes_batch_and_changes_is_a_sink(session: Session) -> None:
+    for number, takes in enumerate((print, lambda *given: 1, lambda batch, changes, more=1: 1)):
+        session.add_sink("best", takes, name=f"s{number}")

@@ -6,11 +6,15 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
 from workbench import Session
+from workbench.engine.spark.in_process import InProcess
 from workbench.errors import SqlError, WorkbenchError
 from workbench.notebook.command_line import MagicError
 from workbench.notebook.commands.registry import find_command
+from workbench.notebook.context import NotebookContext
+from workbench.notebook.extension import install
 from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, STRING, TIMESTAMP
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.schema import Schema
@@ -118,3 +122,52 @@ def test_what_was_called_wrongly_in_python() -> None:
             with pytest.raises(WorkbenchError) as refused:
                 call()
             assert hint in str(refused.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message", "hint"),
+    [
+        ("page.csv", b"<!DOCTYPE html><html><body>Login, please</body></html>\n", "is a page", "asks to log in"),
+        ("feed.csv", b"\xef\xbb\xbf<?xml version='1.0'?>\n<a b=','/>\n", "is a page", "read_xml"),
+        ("picture.csv", b"\x89PNG\r\n\x1a\nabc,def\n", "is a picture", "are read"),
+        ("photo.txt", b"\xff\xd8\xff\xe0abc,def\n", "is a picture", "are read"),
+        ("letter.csv", b"{\\rtf1 a,b\n", "is a document of a word processor", "are read"),
+    ],
+)
+def test_a_file_that_is_called_as_a_text_and_is_none(
+    name: str, content: bytes, message: str, hint: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with Session(InProcess()) as session, pytest.raises(WorkbenchError, match=message) as refused:
+        session.add_stream("S", str(tmp_path / name))
+    assert hint in str(refused.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("line", "message", "hint"),
+    [
+        ("stream S=in.csv", "stand apart", "%argus stream S in.csv"),
+        ("stream S in.csv --format day=%d.%m.%Y", "--format is not understood", '--type "day=date d.M.yyyy"'),
+        ("stream S s3:/bucket/x.csv", "neither a file nor an address", "did you mean s3://bucket/x.csv?"),
+        ("stream S https://", "https:// names no file", "as in https://host/"),
+        (
+            "stream S in.csv --key a --changes debezim",
+            "--changes debezim is no form of changes",
+            "did you mean debezium",
+        ),
+    ],
+)
+def test_a_line_of_a_command(
+    line: str, message: str, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("in.csv").write_text("a,day\n1,31.12.2026\n")
+    InteractiveShell.clear_instance()
+    shell = InteractiveShell.instance(history_length=0)
+    install(shell, NotebookContext(shell.user_ns, lambda: Session(InProcess())))
+    try:
+        with pytest.raises(WorkbenchError) as refused:
+            shell.run_line_magic("argus", line)
+    finally:
+        InteractiveShell.clear_instance()
+    assert message in refused.value.message and hint in str(refused.value.hint)

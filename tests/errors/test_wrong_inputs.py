@@ -182,7 +182,7 @@ def test_a_line_that_is_wrong(line):
         ("SELECT carrier COUNT(*) FROM flights GROUP BY carrier", "is a comma missing before COUNT?"),
         ("SELECT carrier, delay SUM(delay) FROM flights", "is a comma missing before SUM?"),
         ("SELECT * EXCEPT (weight) FROM flights", "it has carrier, delay, day, distance"),
-        ("SELECT DATE_TRUNC(carrier, 'MONTH') FROM flights", "the first of DATE_TRUNC('MONTH', d)"),
+        ("SELECT DATE_TRUNC(carrier, 'MONTH') FROM flights", "the unit stands first: DATE_TRUNC('MONTH', carrier)"),
         ("SELECT DATE_FORMAT('yyyy', carrier) FROM flights", "then its format"),
         ("SELECT MEDAIN(delay) FROM flights", "did you mean median?"),
         ("SELECT STRPTIME(carrier, '%Y') FROM flights", "TO_TIMESTAMP(s, "),

@@ -37,6 +37,8 @@ SHOWN = {
     "distinct": "SELECT DISTINCT {key}, COALESCE({c}, FALSE) AS c, ({o}) IS TRUE AS o FROM {rows}",
     "grouped by position": "SELECT {c} AS c, COUNT(*) AS n, CASE WHEN {o} THEN 1 ELSE 0 END AS o, MIN(id) AS least"
     " FROM {rows} GROUP BY 1, 3",
+    "grouped by name": "SELECT {c} AS c, COUNT(*) AS n, CASE WHEN {o} THEN 1 ELSE 0 END AS o, MIN(id) AS least"
+    " FROM {rows} GROUP BY c, o",
 }
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
+import warnings
 from pathlib import Path
 from random import Random
 from types import ModuleType
@@ -12,6 +14,8 @@ from types import ModuleType
 import pytest
 from long import some
 
+from workbench.errors import SqlError
+from workbench.sql.binder.pipeline import bind
 from workbench.sql.function_help import TABLE, all_help, functions
 from workbench.sql.functions import DECLARED
 from workbench.sql.functions.reading import NAMED
@@ -73,3 +77,20 @@ def test_what_a_declaration_says_is_not_in_the_table():
     assert "jaro_winkler_similarity" in declared and "jaro_winkler_similarity" in functions("spark")
     lines = TABLE.read_text(encoding="utf-8").splitlines()
     assert not declared & {json.loads(line)["name"] for line in lines}
+
+
+@pytest.mark.parametrize("dialect", ["spark", "duckdb", "postgres"])
+def test_a_call_without_its_last_argument_says_how_it_is_called(trials, dialect):
+    unclear = []
+    for name, known in functions(dialect).items():
+        call = re.fullmatch(rf"{name}\((.*), ([^,()]+)\)", known.call, re.IGNORECASE)
+        if known.kind == "analytic" or call is None:
+            continue
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                bind(f"SELECT {name}({call[1]}) FROM t", dialect, trials.SCHEMA)
+        except SqlError as error:
+            if not error.hint or "write it into the parentheses" in error.hint:
+                unclear.append(str(error))
+    assert not unclear, "\n".join(unclear)

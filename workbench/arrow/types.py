@@ -29,6 +29,7 @@ from workbench.sql.algebra.types import (
     decimal,
     map_of,
     parse_expression_type,
+    refuse_number,
     struct_of,
 )
 from workbench.sql.algebra.zones import UTC
@@ -128,6 +129,7 @@ def to_column_type(text: str) -> DataType:
         >>> str(to_column_type("array<varchar>"))
         'array<string>'
     """
+    refuse_number(text)
     type_ = parse_expression_type(text)
     if has_months(type_):
         raise SqlError(

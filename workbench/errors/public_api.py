@@ -7,6 +7,7 @@ leaves as an ``UnexpectedError`` with its cause. What is no ``Exception``, such 
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import os
 import re
@@ -76,8 +77,11 @@ _OF_OTHERS = {
     **dict.fromkeys(("plot", "groupby", "describe", "iloc", "loc", "sort", "sort_values", "merge", "shape"), "result"),
     **dict.fromkeys(("to_csv", "to_parquet"), "save"), **dict.fromkeys(("filter", "where", "limit", "tail"), "head"),
     **dict.fromkeys(("to_pandas", "to_df", "topandas", "df", "collect", "fetchall", "results", "rows"), "result"),
+    **dict.fromkeys(("show", "display", "print", "info", "values"), "result"),
 }  # fmt: skip
 """What other libraries call a method or property."""
+_OF_ROWS = {"head", "tail", "sample", "result", "df", "to_pandas", "show", "describe", "collect", "count", "display"}
+"""What gives rows in other libraries."""
 _IN_CELLS = {"snapshot", "dashboard", "notify", "doctor"}
 """Commands of cells that are no methods."""
 _PUBLIC: list[type] = []
@@ -115,7 +119,59 @@ def tells_names(cls: C) -> C:
     """The class, which names the nearest where it is asked for a method or property that it has not."""
     cls.__getattr__ = _unknown  # type: ignore[attr-defined]  # mypy knows no attribute that a decorator adds
     cls.__getitem__ = _no_item  # type: ignore[index]  # nor of a method
+    for name, refuse in _PROTOCOLS.items():
+        if getattr(cls, name, None) is getattr(object, name, None):
+            setattr(cls, name, refuse)
+    if getattr(cls, "__len__", None) is _no_length:
+        cls.__bool__ = lambda self: True  # type: ignore[attr-defined]  # which would ask for the length
     return cls
+
+
+def public_values(cls: C) -> C:
+    """A frozen dataclass that says which of its values is meant where one is given, or set, that it has not."""
+    init = cls.__init__  # type: ignore[misc]
+    signature, known = inspect.signature(init), [field.name for field in dataclasses.fields(cls)]
+
+    @wraps(init)
+    def wrapper(self: object, *args: Any, **kwargs: Any) -> None:
+        try:
+            signature.bind(self, *args, **kwargs)
+        except TypeError:
+            raise _wrong_arguments(init, signature, (self, *args), kwargs) from None
+        init(self, *args, **kwargs)
+
+    def refuse(self: object, name: str, value: object) -> NoReturn:
+        kind = type(self).__name__
+        if name not in known:
+            raise UnknownAttributeError(f"{kind} have no {name}", hint=nearest(name, known) or f"help({kind})")
+        hint = f"they are given at the start: Session({kind.lower()}={kind}({name}={shown(value)}))"
+        raise UnknownAttributeError(f"{name} of {kind} cannot be set", hint=hint)
+
+    cls.__init__, cls.__setattr__ = wrapper, refuse  # type: ignore[misc,method-assign,assignment]
+    return cls
+
+
+def _no_length(self: object) -> NoReturn:
+    """Raise for ``len(…)``."""
+    kind = type(self)
+    meant = "count() says how many rows its answer has" if hasattr(kind, "result") else None
+    meant = "len(session.queries), len(session.streams)" if hasattr(kind, "streams") else meant
+    raise ArgumentsError(f"a {kind.__name__} has no length", hint=meant or f"help({kind.__name__.lower()})")
+
+
+def _no_number(self: object, other: object) -> NoReturn:
+    """Raise for ``+``, ``<`` and their like."""
+    kind = type(self)
+    meant = "its answer is a DataFrame: result()" if hasattr(kind, "result") else f"help({kind.__name__.lower()})"
+    raise ArgumentsError(f"a {kind.__name__} is no number", hint=meant)
+
+
+_PROTOCOLS: Mapping[str, Callable[..., NoReturn]] = {
+    "__len__": _no_length,
+    **{f"__{side}{sign}__": _no_number for sign in ("add", "sub", "mul", "truediv") for side in ("", "r")},
+    **{f"__{sign}__": _no_number for sign in ("lt", "le", "gt", "ge")},
+}
+"""What Python asks objects for that are numbers or have a length."""
 
 
 def _no_item(self: object, key: object) -> NoReturn:
@@ -135,6 +191,18 @@ def _of_answer(self: object, name: str) -> str | None:
     if name.lower() in columns:
         return f'a column of its answer: result()["{columns[name.lower()]}"]'
     return f"its answer is a DataFrame: result().iloc[{name}]" if name.isdecimal() else None
+
+
+def _of_contents(self: object, name: str) -> str | None:
+    """A hint for a query or stream that is asked of its session as an attribute, and for the rows of a stream."""
+    kind = type(self)
+    if kind.__name__ == "Stream" and name.lower() in _OF_ROWS:
+        return f"session.ask('SELECT * FROM {getattr(self, 'name', '')} LIMIT 5') asks for its rows"
+    if not (hasattr(kind, "queries") and hasattr(kind, "streams")):
+        return None
+    written = {"queries": "session.query({!r})", "streams": "session.streams[{!r}]"}
+    known = ((text, each) for part, text in written.items() for each in getattr(self, part))
+    return next((text.format(each) for text, each in known if each.lower() == name.lower()), None)
 
 
 def _elsewhere(kind: type, name: str) -> str | None:
@@ -170,7 +238,14 @@ def _unknown(self: object, name: str) -> NoReturn:
     hint = f"did you mean {meant}?" if meant in known else None
     longer = (f"did you mean {other}?" for other in known if name.startswith(f"{other}_"))
     in_cells = f"%argus {name} in a cell does that" if name in _IN_CELLS else None
-    hint = hint or _of_answer(self, name) or _elsewhere(kind, name) or _of_session(self, name) or next(longer, None)
+    hint = (
+        hint
+        or _of_contents(self, name)
+        or _of_answer(self, name)
+        or _elsewhere(kind, name)
+        or _of_session(self, name)
+        or next(longer, None)
+    )
     hint = hint or in_cells
     hint = hint or nearest(name, known) or next(begun, None) or f"help({kind.__name__.lower()}) lists what it has"
     raise UnknownAttributeError(f"a {kind.__name__} has no {name}", hint=hint)

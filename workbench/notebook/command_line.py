@@ -41,6 +41,8 @@ _SYNONYMS = {
     "remove": "stop", "off": "stop", "end": "stop", "verbose": "all", "width": "grid", "rate": "speed",
 }  # fmt: skip
 """What options are called elsewhere."""
+_HOW = {"typeformat": '--type "day=date d.M.yyyy" says how a column is written'}
+"""Of such an option, with what it is called here before it, how it is given."""
 _TAKEN = {
     "new_variable": ("the name of a variable", "answer"),
     "natural_number": ("a whole number, 0 or more", "20"),
@@ -326,6 +328,7 @@ class Parser(argparse.ArgumentParser):
         near = nearest(word.lstrip("-"), options, shown=options.__getitem__) if word.startswith("-") else None
         begun = (f"did you mean {flag}?" for name, flag in options.items() if len(name) > 1 and word.startswith(flag))
         named = _SYNONYMS.get(word.lstrip("-").partition("=")[0].lower(), "") if word.startswith("--") else ""
+        near = _HOW.get(named + word.lstrip("-").partition("=")[0]) or near
         near = near or next(begun, None) or (f"did you mean {options[named]}?" if named in options else None)
         listed = ", ".join(options.values()) if word.startswith("-") and 0 < len(options) <= _FEW_OPTIONS else ""
         known = meant or (listed and f"it has {listed}")

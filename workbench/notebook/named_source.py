@@ -13,7 +13,7 @@ from workbench.streams.files.partitions import is_pattern
 from workbench.streams.live.delta_feed import DELTA_SCHEME
 from workbench.streams.readers import nearest_file
 
-_ADDRESS = re.compile(r"([a-z][a-z+]{2,}):/?([^/].*)")
+_ADDRESS = re.compile(r"([a-z][a-z0-9+]+):/?([^/].*)")
 """An address that lacks slashes."""
 
 

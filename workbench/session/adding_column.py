@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from workbench.errors import StreamError, WorkbenchError
-from workbench.session.by_name import LISTED
 from workbench.session.state import QueryRecord, State
 from workbench.session.transitions import Runtime
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.binder.pipeline import bind
+from workbench.sql.by_name import LISTED
 from workbench.sql.logical import streams_of
 from workbench.sql.schema import Schema
 from workbench.streams.added_columns import AddedColumn

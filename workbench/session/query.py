@@ -32,12 +32,12 @@ from workbench.network.network import QueryPlan
 from workbench.session.adding_column import unseen
 from workbench.session.answer_reader import AnswerReader
 from workbench.session.answer_refinement import bound_condition, refinement_of
-from workbench.session.by_name import NamedTypes
 from workbench.session.changes import StateStore
 from workbench.session.missing_rows import MissingRows, missing_rows
 from workbench.session.provenance import EXPLAINED, Provenance, provenance
 from workbench.session.query_windows import instants_and_windows
 from workbench.session.state import OFF, QueryRecord, check_active
+from workbench.sql.by_name import NamedTypes
 from workbench.sql.logical import LogicalQuery, StreamWindow, output_columns, streams_of
 from workbench.streams.since import Since, batch_before
 

@@ -14,10 +14,10 @@ from workbench.network.network import Network, checked_query
 from workbench.network.view_names import ViewNames
 from workbench.optimizer.hydration_cost import PastHydration
 from workbench.optimizer.statistics import StreamStatistics
-from workbench.session.by_name import hint_of
 from workbench.session.directory.stored_functions import StoredFunction
 from workbench.sharing.decisions import Explanation
 from workbench.sql.algebra.zones import UTC
+from workbench.sql.by_name import hint_of
 from workbench.sql.checks import Check, checks_of
 from workbench.sql.constraints import StreamConstraints
 from workbench.sql.logical import LogicalQuery, StreamWindow

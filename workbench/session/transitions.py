@@ -26,7 +26,6 @@ from workbench.network.network import Network, check_name, checked_query
 from workbench.network.nodes import NodeId
 from workbench.optimizer.hydration_cost import SEEN, PastHydration, hydration_work
 from workbench.optimizer.join_cost import costliest_new_join
-from workbench.session.by_name import LISTED
 from workbench.session.constraints import affected, broken_keys, broken_orders, check_droppable
 from workbench.session.cost_limit import check_cost
 from workbench.session.events import log_problem
@@ -37,6 +36,7 @@ from workbench.session.state import ACTIVE, EAGER, OFF, RESULTS, QueryRecord, St
 from workbench.sharing.decisions import Explanation
 from workbench.sharing.planner import Planner
 from workbench.sql.binder.pipeline import Bound
+from workbench.sql.by_name import LISTED
 from workbench.sql.checks import checks_of
 from workbench.sql.constraints import Constraint
 from workbench.sql.logical import LogicalQuery, calls_of, streams_of

@@ -19,13 +19,13 @@ from workbench.arrow.types import to_field
 from workbench.engine.event_time import recover_clock
 from workbench.errors import StreamError
 from workbench.session.adding_column import widened_by
-from workbench.session.by_name import LISTED, hint_of
 from workbench.session.constraints import check_column
 from workbench.session.readers_anew import with_readers_anew
 from workbench.session.state import State
 from workbench.session.transitions import Runtime
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DOUBLE, MAX_PRECISION, DataType, Kind, decimal
+from workbench.sql.by_name import LISTED, hint_of
 from workbench.sql.logical import output_columns
 from workbench.streams.declared_times import split_form
 from workbench.streams.event_time import TIME_KINDS

@@ -14,9 +14,13 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
+from sqlglot import exp
+
+from workbench.errors import SqlError
 from workbench.sql.functions.calls import FUNCTIONS
 from workbench.sql.functions.declaration import Function
 
+LACKS_ARGUMENT = "an argument is missing"
 TABLE = Path(__file__).with_name("function_help.jsonl")
 
 _COLUMNS = {"integer": "a", "double": "x", "string": "s", "date": "d", "timestamp": "ts", "moment": "ts",
@@ -69,6 +73,16 @@ def _declared(function: Function) -> FunctionHelp:
     return FunctionHelp(function.name, "function", signature, purpose, function.example, call, dialects)
 
 
+def refuse_name_of_function(name: str) -> None:
+    """Refuse a name for a function of the analyst's by which the parser knows one: it would never be called.
+
+    Raises:
+        SqlError: there is such a function.
+    """
+    if name.upper() in exp.FUNCTION_BY_NAME:
+        raise SqlError(f"there is a function {name} in SQL, which a call would mean", hint=f"call it my_{name}")
+
+
 @cache
 def functions(dialect: str) -> Mapping[str, FunctionHelp]:
     """The functions that a dialect has, by name.
@@ -96,4 +110,4 @@ def signature_hint(message: str, called: str | None, dialect: str) -> str | None
     """
     name, takes, _ = message.partition(" takes ")
     known = functions(dialect).get((called or name).lower()) or functions(dialect).get(name.lower())
-    return f"write {known.signature}" if takes and known is not None else None
+    return f"write {known.signature}" if (takes or message == LACKS_ARGUMENT) and known is not None else None

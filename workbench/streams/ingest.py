@@ -253,9 +253,6 @@ def _type_of(field: pa.Field) -> DataType:
 
 
 def _given_type(column: str, text: str) -> DataType:
-    if text.strip().lower() == "number":
-        hint = "double and decimal(15,2) have fractions, bigint has none"
-        raise StreamError(f"column {column}: number does not say which numbers", hint=hint)
     try:
         return to_column_type(split_form(text)[0])
     except (SqlError, StreamError) as error:

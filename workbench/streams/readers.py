@@ -335,6 +335,11 @@ def _of_one_kind(column: pd.Series) -> str:
     return "give it one type first, for example with .astype('string') or pandas.to_numeric"
 
 
+def _without_objects(problem: str) -> str:
+    """Arrow's words, where they say something of values that an analyst knows."""
+    return "" if "object at 0x" in problem or "numpy type" in problem else f": {problem}"
+
+
 def _pandas_field(frame: pd.DataFrame, name: str) -> pa.Field:
     """The column's name and the type that all of its values have."""
     if reason := too_deep(frame[[name]]):
@@ -343,7 +348,7 @@ def _pandas_field(frame: pd.DataFrame, name: str) -> pa.Field:
         return pa.Schema.from_pandas(frame[[name]], preserve_index=False).field(0)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise StreamError(
-            f"column {name} of the DataFrame has values of no single type: {error}",
+            f"column {name} of the DataFrame has values of no single type" + _without_objects(str(error)),
             hint=_of_one_kind(frame[name]),
         ) from error
 

@@ -15,6 +15,7 @@ from workbench.errors.public_api import tells_names
 from workbench.optimizer.statistics import SAMPLE_ROWS, StreamStatistics, collect
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType
+from workbench.sql.by_name import NamedTypes
 from workbench.sql.constraints import ArrivalOrder, Constraint
 from workbench.streams.arriving import ArrivingRows
 from workbench.streams.batch_spans import boundary_after, first_from, span_of, span_text
@@ -33,7 +34,7 @@ MOST_CHUNKS = 20
 
 
 @tells_names
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Stream:
     """A stream or table and the state of its replay; immutable, so a batch that failed can be taken again.
 
@@ -61,15 +62,20 @@ class Stream:
     gaps: tuple[Gap, ...] = ()
     constraints: tuple[DeclaredConstraint, ...] = ()
 
+    def __repr__(self) -> str:
+        arrived = "" if self.table else f", {self.position:,} of them arrived"
+        time = f", time={self.time!r}" if self.time else ""
+        return f"{'Table' if self.table else 'Stream'}({self.name!r}, {self.rows:,} rows{arrived}{time})"
+
     @property
     def name(self) -> str:
         """The name that queries use."""
         return self.log.name
 
     @property
-    def columns(self) -> tuple[tuple[str, DataType], ...]:
-        """Names and types."""
-        return tuple((display_name(name), type_) for name, type_ in self.stored_columns)
+    def columns(self) -> NamedTypes:
+        """Names and types; by a name, its type."""
+        return NamedTypes((display_name(name), type_) for name, type_ in self.stored_columns)
 
     @property
     def spelled(self) -> dict[str, str]:

@@ -21,6 +21,12 @@ SHAPES = {
     "subquery in GROUP BY": ("SELECT COUNT(*) AS n FROM t GROUP BY (SELECT MAX(u.g) FROM u WHERE u.k = t.k)", "yyy"),
     "subquery in a group by position": (
         "SELECT g > (SELECT MAX(u.g) FROM u WHERE u.k = t.k) AS c, COUNT(*) AS n FROM t GROUP BY 1", "yyy"),
+    "subquery in a group by name": (
+        "SELECT g > (SELECT MAX(u.g) FROM u WHERE u.k = t.k) AS c, COUNT(*) AS n FROM t GROUP BY c", "yyy"),
+    "ROLLUP of a condition": ("SELECT g > 1 AS c, COUNT(*) AS n FROM t GROUP BY ROLLUP(g > 1, k)", "yyy"),
+    "CUBE of conditions": ("SELECT g > 1 AS c, COUNT(*) AS n FROM t GROUP BY CUBE(g > 1, k BETWEEN 1 AND 2)", "yyy"),
+    "GROUPING SETS of a condition": (
+        "SELECT COUNT(*) AS n FROM t GROUP BY GROUPING SETS (g > 1 AND k = 1, ())", "yyy"),
     "subquery in a group that is repeated": (
         "SELECT (SELECT MAX(u.g) FROM u WHERE u.k = t.k) AS c FROM t GROUP BY (SELECT MAX(u.g) FROM u WHERE u.k = t.k)",
         "yyy"),

@@ -18,7 +18,7 @@ SPELLINGS = {
         "select a from T where d > now() - 5",
         "select a from T where now() - d < 5",
         "select a from T where not d <= now() - 5",
-        "select a from T where d > now - interval '5' day",
+        "select a from T where d > now() - interval '5' day",
         "select a from T where d + 5 > current_timestamp and d <= now()",
     ],
     "d >= (now('t') - 5)": [

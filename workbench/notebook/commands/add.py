@@ -202,6 +202,9 @@ def _check_source(arguments: argparse.Namespace, command: str, example: str) -> 
     if arguments.source is not None:
         return
     word = arguments.name
+    if apart := re.fullmatch(r"([A-Za-z]\w*)=(.+)", word):
+        message = f"%argus {command}: a name and its source stand apart, without ="
+        raise MagicError(message, hint=f"%argus {command} {apart[1]} {apart[2]}")
     if re.search(r"[./\\]", word):
         name = re.sub(r"\W", "_", re.split(r"[/\\]", word.rstrip("/\\"))[-1].partition(".")[0]) or "rows"
         message = f"%argus {command}: {word} is a source, and the name that queries call it comes first"

@@ -18,11 +18,11 @@ from workbench.explain.kept_state import KeptState, kept_states
 from workbench.network.nodes import NodeId
 from workbench.optimizer.network_cost import batch_cost
 from workbench.session.as_of import AsOf, answer_as_of
-from workbench.session.by_name import ByName, hint_of
 from workbench.session.changes import StateStore
 from workbench.session.learning.observing import predictions
 from workbench.session.live.sources import LiveSources, SourceStatus, ahead_of_now
 from workbench.session.transitions import Runtime
+from workbench.sql.by_name import ByName, hint_of
 from workbench.sql.logical import LogicalQuery
 from workbench.streams.stream import Stream
 

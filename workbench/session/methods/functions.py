@@ -10,10 +10,11 @@ from typing import Any
 from workbench.engine.spark.user_functions.functions import UserFunctions
 from workbench.engine.spark.user_functions.process import FunctionLimits
 from workbench.errors import InputError, shown
-from workbench.session.by_name import ByName
 from workbench.session.changes import StateStore
 from workbench.session.directory.stored_functions import StoredFunction
-from workbench.sql.algebra.types import parse_type
+from workbench.sql.algebra.types import parse_type, refuse_number
+from workbench.sql.by_name import ByName
+from workbench.sql.function_help import refuse_name_of_function
 from workbench.sql.schema import UserAggregate, UserFunction
 
 
@@ -57,6 +58,8 @@ class SessionFunctions:
             SessionError: it is no function, cannot be kept, or has an argument that must be named; or a limit is bad.
             SqlError: there is no such type.
         """
+        refuse_name_of_function(name)
+        refuse_number(returns)
         key, returned, limits = name.lower(), parse_type(returns), FunctionLimits(seconds, memory)
         with self._store.exclusively():
             known = self._store.state.functions
@@ -79,6 +82,7 @@ class SessionFunctions:
             >>> statistics = {"n": "COUNT(x)", "q": "SUM(x*x)"}
             >>> session.add_aggregate("rms", ("x",), statistics, "SQRT(q / n)")  # doctest: +SKIP
         """
+        refuse_name_of_function(name)
         for what, names in (("name", [name]), ("parameters", parameters), ("statistics", statistics)):
             if not names or not all(each.isidentifier() for each in names):
                 hint = "as in add_aggregate('rms', ('x',), {'n': 'COUNT(x)', 'q': 'SUM(x * x)'}, 'SQRT(q / n)')"

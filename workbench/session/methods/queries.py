@@ -19,7 +19,6 @@ from workbench.explain.describe import NetworkView
 from workbench.explain.explanation import ExplanationView
 from workbench.session import transitions
 from workbench.session.answer_reader import AnswerReader
-from workbench.session.by_name import LISTED, ByName
 from workbench.session.changes import StateStore
 from workbench.session.failures.functions import FunctionFailures
 from workbench.session.learning.adapting import Reoptimizer
@@ -38,6 +37,7 @@ from workbench.session.verification.report import Verification, Verifying
 from workbench.session.verification.verifier import Verifier
 from workbench.sql.algebra.zones import known_zone
 from workbench.sql.binder.pipeline import Bound, bind
+from workbench.sql.by_name import LISTED, ByName
 
 ASKED = "what is asked"
 """The name of a query that is not registered."""

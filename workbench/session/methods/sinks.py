@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from workbench.session.by_name import ByName
 from workbench.session.changes import StateStore
 from workbench.session.sinks.sink import SinkStatus
 from workbench.session.sinks.sinks import Sinks
 from workbench.session.subscriptions.events import AnswerEvent, AnswerPlace, Closeable, Subscriptions
 from workbench.session.subscriptions.service import ServedAnswers, serve_answers
+from workbench.sql.by_name import ByName
 from workbench.web.listening import LOOPBACK
 
 

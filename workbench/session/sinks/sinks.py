@@ -13,13 +13,13 @@ from workbench.errors import QueryError, SessionError, WorkbenchError
 from workbench.files.shared import remove_small
 from workbench.files.writing import make_folder
 from workbench.limits import LIMITS, Limits
-from workbench.session.by_name import hint_of
 from workbench.session.directory.directory import SENT
 from workbench.session.directory.gate import Gate
 from workbench.session.failures.error_log import ErrorLog, ErrorPlace
 from workbench.session.sinks.sink import Sink, SinkPosition, SinkStatus, place_bytes, read_place, write_place
 from workbench.session.sinks.target import AnswerSource
 from workbench.session.sinks.targets import absolute_target, target_of
+from workbench.sql.by_name import hint_of
 from workbench.streams.addresses.address import shown_address
 
 REACHED = 15.0

@@ -5,6 +5,7 @@ A crash sends a batch again: a callable is told the number, and leaves out what 
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable
 from pathlib import Path, PurePath
@@ -105,10 +106,31 @@ def _target_of(given: object) -> Target:
         case str() | Path():
             return FolderTarget(_folder(_place(str(given))))
         case _ if callable(given):
+            if problem := _takes_other_arguments(given):
+                hint = "it is called with two: lambda batch, changes: …"
+                raise SessionError(f"{with_article(type(given).__name__)} that {problem} is no sink", hint=hint)
             return CallableTarget(given)
     raise SessionError(
         f"{with_article(type(given).__name__)} is no sink", hint="give a callable, a folder, or an address (http://…)"
     )
+
+
+def _takes_other_arguments(function: Callable[..., object]) -> str:
+    """What a callable takes where it cannot be called with a batch and its changes; "" where it can, or does not say.
+
+    Example:
+        >>> _takes_other_arguments(lambda rows: rows), _takes_other_arguments(print)
+        ('takes rows', '')
+    """
+    try:
+        signature = inspect.signature(function)
+    except (ValueError, TypeError):  # functions written in C need not say it
+        return ""
+    try:
+        signature.bind(0, None)
+    except TypeError:
+        return f"takes {', '.join(signature.parameters) or 'no arguments'}"
+    return ""
 
 
 def _folder(place: str) -> str:

@@ -307,6 +307,18 @@ _DECIMAL_NAMES = ("decimal", "numeric", "number")
 _TYPE_TEXT = re.compile(r"\s*([a-z_0-9 ]+?)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?\s*", re.IGNORECASE)
 
 
+def refuse_number(text: str) -> None:
+    """Refuse ``number`` alone as the type of a column or of a function's values: people take it for one with a
+    fraction.
+
+    Raises:
+        SqlError: the text is it.
+    """
+    if text.strip().lower() == "number":
+        hint = "double and decimal(15,2) have fractions, bigint has none"
+        raise SqlError("number does not say which numbers", hint=hint)
+
+
 def parse_type(text: str) -> DataType:
     """The type a name means: every integer width is INTEGER, unless it says its bits, and every binary float DOUBLE.
 

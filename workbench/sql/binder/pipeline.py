@@ -101,7 +101,11 @@ def bind(sql: str, dialect: str, schema: Schema) -> Bound:
     rules = source.rules
     zoning = Zoning(schema.timezone, rules.takes_last_instant, rules.offset_in_texts, rules.subtracts_instants)
     with bound_in(zoning), reading_constant_texts(rules.reads_constant_texts):
-        return _bound(source, schema)
+        try:
+            return _bound(source, schema)
+        except SqlError as error:
+            error.hint = error.hint or signature_hint(error.message, None, dialect)
+            raise
 
 
 def _bound(source: SourceText, schema: Schema) -> Bound:

@@ -33,7 +33,7 @@ from workbench.sql.binder.protocols import AggregateOfOuter, AnalyticBinder, Sub
 from workbench.sql.binder.scope import Scope, scope_of
 from workbench.sql.binder.whole_rows import row_of
 from workbench.sql.binder.window_functions import bind_part_of_call, bind_window, is_part, is_window_call
-from workbench.sql.function_help import all_help, signature_hint
+from workbench.sql.function_help import LACKS_ARGUMENT, all_help, signature_hint
 from workbench.sql.functions.arrays.arrays import variable
 from workbench.sql.functions.calls import FUNCTIONS, cast
 from workbench.sql.functions.collation import note_comparison
@@ -77,6 +77,7 @@ _HINTS: dict[type[exp.Expr], str] = {
     exp.Tuple: "write the values one by one; comparisons of them with AND",
     exp.Placeholder: "in a cell write :name for the value of a variable, {{name}} for a text to be put in; "
     "in Python write it into the text, f'… > {value}'",
+    exp.BitString: "write what it is as the number, 5 for B'101'",
     exp.RespectNulls: "every aggregate skips NULLs; leave it out",
     exp.WithinGroup: "PERCENTILE_CONT, PERCENTILE_DISC and MODE have it",
 }
@@ -150,7 +151,7 @@ class ScalarBinder:
             UnsupportedError: a construct that is not evaluated, or too large an expression.
         """
         if node is None:  # the parser takes a call without it; the call says where
-            raise TypeClash("an argument is missing", hint="write it into the parentheses")
+            raise TypeClash(LACKS_ARGUMENT)
         bound = self.aggregation.bind(node, self) if self.aggregation is not None else None
         try:
             bound = bound or self._bind(node)
@@ -158,6 +159,7 @@ class ScalarBinder:
             called = self.source.called(node)
             hint = clash.hint or (usual_call(called, self.dialect) if called and " takes " in clash.message else None)
             hint = hint or signature_hint(clash.message, called, self.dialect)
+            hint = hint or ("write it into the parentheses" if clash.message == LACKS_ARGUMENT else None)
             raise self.source.error(clash.message, node, hint) from None
         if self._groups and isinstance(bound, Call) and not (self.aggregation is not None and self.aggregation.inside):
             bound = self._groups.get(in_one_order(bound), bound)
@@ -352,6 +354,8 @@ class ScalarBinder:
     def _now(self, node: exp.Expr) -> Expression:
         """The query's time; CURRENT_DATE is its day."""
         name = node.name.upper() if node.name else self.called(node)
+        if name == "NOW" and isinstance(node, exp.Column) and self.scope.columns:  # those of windows have none
+            raise self.source.error(f"unknown column {node.name}", node, "the time that it is has parentheses: NOW()")
         if self._now_at is None or (self.aggregation is not None and self.aggregation.inside):
             place = self.source.of(node)
             place = place if place["position"] is not None else self.source.keyword(name)

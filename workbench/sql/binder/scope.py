@@ -242,7 +242,7 @@ class Scope:
         for item in self.items:
             if item.alias.lower() == alias.lower():
                 return item
-        names = [item.alias for item in self.items]
+        names = [item.alias for item in self.items if item.alias]
         part = node.args.get("table") or node
         raise self.source.error(f"{alias} is not in FROM", part, nearest(alias, names) or f"FROM has {_listed(names)}")
 

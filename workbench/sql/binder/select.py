@@ -40,15 +40,15 @@ from workbench.sql.binder.joins.selected_elements import add_selected
 from workbench.sql.binder.joins.subquery_conditions import SubqueryConditions
 from workbench.sql.binder.joins.subquery_parts import conjuncts
 from workbench.sql.binder.joins.subquery_values import FromRows, SubqueryValues
-from workbench.sql.binder.order.aliases import KnownAliases, SelectAliases
+from workbench.sql.binder.order.aliases import KnownAliases, SelectAliases, item_with_subquery
 from workbench.sql.binder.order.analytic import Analytics, has_own_aggregate, over_values, without_over
 from workbench.sql.binder.order.keys import (
     Named,
     distinct_on_keys,
     function_name,
     hidden_outputs,
+    item_at,
     over_outputs,
-    position_hint,
     shown_name,
     sort_keys,
 )
@@ -431,7 +431,7 @@ class SelectBinder:
     def _group(self, node: exp.Expr, scalar: ScalarBinder) -> Expression:
         """A group; GROUP BY 1 means the first select item (in Oracle it would be a constant, which is never meant)."""
         if not isinstance(node, exp.Literal) or node.is_string:
-            return self._by_text.setdefault(node.unnest(), scalar.bind(node))
+            return self._bound_group(item_with_subquery(node, self._select.expressions, self._scope) or node, scalar)
         if not self._source.rules.group_by_position:
             self._source.refuse("GROUP BY a position", node, "repeat the expression")
         items: list[exp.Expr | Expression] = []
@@ -439,11 +439,9 @@ class SelectBinder:
             star = item.this if isinstance(item, exp.Column) else item
             starred = self._starred(star, item) if isinstance(star, exp.Star) else None
             items += [item.unalias()] if starred is None else [expression for _, expression in starred]
-        position = int(node.name) if node.name.isdigit() and len(node.name) < 10 else 0
-        if not 1 <= position <= len(items):
-            what = f"GROUP BY {node.name} is not a position in the select list"
-            raise self._source.error(what, node, position_hint(len(items)))
-        group = items[position - 1]
+        return self._bound_group(item_at(node, items, "GROUP BY", self._source), scalar)
+
+    def _bound_group(self, group: exp.Expr | Expression, scalar: ScalarBinder) -> Expression:
         return self._by_text.setdefault(group.unnest(), scalar.bind(group)) if isinstance(group, exp.Expr) else group
 
     def _not_grouped(self, scalar: ScalarBinder) -> Callable[[Column], SqlError]:

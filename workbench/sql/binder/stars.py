@@ -30,6 +30,7 @@ def starred(
             raise scope.source.error(f"* has no column {node.name}", node, _near(name, known))
         return name
 
+    _refuse_nameless(star, scope)
     paths = [_path(n, scope) for n in star.args.get("except_") or ()]
     left_out = {column(path[0]) for path in paths if len(path) == 1}
     for first, *inner in (path for path in paths if len(path) > 1):
@@ -38,6 +39,13 @@ def starred(
     renamed = {column(n.this): n.alias for n in star.args.get("rename") or ()}
     replaced = {column(n.args["alias"]): bind(n.this) for n in star.args.get("replace") or ()}
     return [(renamed.get(n, n), replaced.get(n, e)) for n, e in named if n not in left_out]
+
+
+def _refuse_nameless(star: exp.Star, scope: Scope) -> None:
+    """Refuse a value of REPLACE that says no column in whose place it stands."""
+    for value in star.args.get("replace") or ():
+        if not value.alias:
+            raise scope.source.error("REPLACE does not say of which column", value, "write REPLACE (kg * 2 AS kg)")
 
 
 def _path(node: exp.Expr, scope: Scope) -> list[exp.Expr]:
@@ -128,6 +136,7 @@ def _named_by(columns: exp.Columns, scope: Scope) -> list[tuple[str, exp.Expr]]:
     match given:
         case exp.Star():
             scope.source.refuse_others(given, {"except_", "replace", "rename"}, "*")
+            _refuse_nameless(given, scope)
             left_out = {node.name.lower() for node in given.args.get("except_") or ()}
             renamed = {node.this.name.lower(): node.alias for node in given.args.get("rename") or ()}
             replaced = {node.alias.lower(): exp.paren(node.this) for node in given.args.get("replace") or ()}

@@ -22,6 +22,7 @@ from workbench.sql.binder.scope import Item, Scope
 from workbench.sql.functions.aggregates import expand
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import as_moment
+from workbench.sql.functions.elsewhere import usual_call
 from workbench.sql.functions.reading import ExpressionBinder
 from workbench.sql.query_limits import MAX_WINDOWS
 from workbench.sql.syntax.table_functions import HOP, SESSION, TUMBLE, WINDOWS
@@ -139,8 +140,20 @@ def bind_part(b: ExpressionBinder, node: exp.Dot) -> Expression:
         b.source.refuse("(+)", node, "write t LEFT JOIN u ON t.k = u.k, which keeps the rows of t without a partner")
     hint = literal_hint(node.sql(), DATE) or "parts are those of a struct; before a parenthesis IN may be missing"
     if isinstance(node.expression, exp.Func):
-        hint = f"a function stands before its value: {node.expression.name.upper()}({node.this.sql(b.dialect)})"
+        hint = _method_hint(node, b.dialect)
     b.source.refuse("a part of a value, by a dot", node, hint)
+
+
+def _method_hint(node: exp.Dot, dialect: str) -> str:
+    """How a method of a programming language is called here, of a column of pandas by ``.str`` or ``.dt``, too."""
+    method, value = node.expression, node.this
+    known = (usual_call(part.name, dialect) for part in node.find_all(exp.Anonymous))
+    if hint := next(filter(None, known), None):
+        return hint
+    if isinstance(value, (exp.Column, exp.Dot)) and value.name in ("str", "dt"):
+        value = exp.column(value.table) if isinstance(value, exp.Column) else value.this
+    arguments = ", ".join(part.sql(dialect) for part in (value, *method.iter_expressions()))
+    return f"a function stands before its value: {method.name.upper()}({arguments})"
 
 
 def part_of_window(start: Expression, name: str, keep: Callable[[AggregateCall], None] | None) -> Expression | None:

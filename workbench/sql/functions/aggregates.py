@@ -198,6 +198,7 @@ def _sum_type(type_: DataType) -> DataType:
 
 def _number_hint(type_: DataType) -> str:
     counts = "COUNT, MIN and MAX take values of any type"
+    counts = "COUNT_IF(x) counts the rows for which it is true" if type_ == BOOLEAN else counts
     return f"{NUMBER_OF_TEXT}; {counts}" if type_ == STRING else counts
 
 

@@ -21,6 +21,7 @@ _SAME: tuple[tuple[str, _Forms], ...] = (
     ("strptime parse_timestamp parse_datetime str_to_date todatetime parsedatetime",
      {"spark": "TO_TIMESTAMP(s, 'yyyy-MM-dd')", "duckdb": "STRPTIME(s, '%Y-%m-%d')",
       "postgres": "TO_TIMESTAMP(s, 'YYYY-MM-DD')"}),
+    ("to_timestamp", {"duckdb": "STRPTIME(s, '%Y-%m-%d')"}),
     ("epoch unixepoch unix_timestamp to_unixtime tounixtimestamp",
      {"spark": "UNIX_TIMESTAMP(t)", "duckdb": "EPOCH(t)", "postgres": "EXTRACT(EPOCH FROM t)"}),
     ("getdate getutcdate sysdatetime sysutcdatetime localtime", {"": "t > CURRENT_TIMESTAMP - INTERVAL '1' DAY"}),
@@ -35,7 +36,7 @@ _SAME: tuple[tuple[str, _Forms], ...] = (
     ("nunique uniq uniqexact count_distinct countdistinct", {"": "COUNT(DISTINCT x)"}),
     ("hll approx_uniq", {"": "APPROX_COUNT_DISTINCT(x)"}),
     ("countifs counta size", {"": "COUNT(*) FILTER (WHERE x > 1)"}),
-    ("sumif sumifs", {"": "SUM(x) FILTER (WHERE s = 'a')"}),
+    ("sumif sumifs crosstab pivot_table", {"": "SUM(x) FILTER (WHERE s = 'a')"}),
     ("averageif averageifs avgif", {"": "AVG(x) FILTER (WHERE s = 'a')"}),
     ("stdevp", {"": "STDDEV_POP(x)"}),
     ("var vars", {"": "VAR_SAMP(x)"}),
@@ -164,6 +165,13 @@ _SAME: tuple[tuple[str, _Forms], ...] = (
     ("list_contains list_has array_has has",
      {"spark": "ARRAY_CONTAINS(SPLIT(s, ','), 'a')", "duckdb": "LIST_CONTAINS(STRING_SPLIT(s, ','), 'a')"}),
 )  # fmt: skip
+_ADVICE = {
+    **dict.fromkeys(("vlookup", "xlookup", "hlookup", "lookup", "merge"),
+                    "a JOIN looks up what another table has: FROM t JOIN u ON t.k = u.k"),
+    **dict.fromkeys(("groupby", "group_by"),
+                    "GROUP BY stands behind FROM and WHERE: SELECT s, SUM(x) FROM t GROUP BY s"),
+}  # fmt: skip
+"""Functions of other systems that are clauses here."""
 _SHORTEST = 4
 """Letters of a function's name by which a longer one is known."""
 _BY_NAME = {name: forms for names, forms in _SAME for name in names.split()}
@@ -196,4 +204,4 @@ def usual_call(name: str, dialect: str) -> str | None:
     """
     forms = _BY_NAME.get(name.lower(), {})
     form = forms.get(dialect, forms.get("") if DIALECTS[dialect].exact else None)
-    return f"the same is written as in {form}" if form else None
+    return f"the same is written as in {form}" if form else _ADVICE.get(name.lower())

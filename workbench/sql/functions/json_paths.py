@@ -253,7 +253,8 @@ def _place(b: ExpressionBinder, node: exp.Expr) -> _Place:
         return _below(b, node)
     read = b.bind(node.this if _is_jsonb(node) else node)
     if read.type.kind is not Kind.STRING:
-        hint = fields_hint(read.type) if read.type.kind is Kind.STRUCT else None
+        hint = fields_hint(read.type) if read.type.kind is Kind.STRUCT else "JSON is read of a column of texts"
+        hint = "it is an array, of which x[1] is an element" if read.type.kind is Kind.ARRAY else hint
         raise b.source.error(f"JSON is a text here, not {read.type}", node, hint)
     if isinstance(read, Call) and read.function == JSON_AT:
         return _Place(read.arguments[0], before=read.arguments[1])

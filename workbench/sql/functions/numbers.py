@@ -45,6 +45,7 @@ def _arithmetic(operator: str) -> TypeRule:
             if not side.type.numeric:
                 hint = NUMBER_OF_TEXT if side.type == STRING else "compute with its parts"
                 hint += "; || joins texts" if operator == "+" else ""
+                hint = "|| joins texts" if operator == "+" and left.type == right.type == STRING else hint
                 if side.type.temporal and isinstance(other, Constant) and isinstance(other.value, str):
                     hint = literal_hint(other.value, side.type) or hint
                 raise TypeClash(f"{operator} needs numbers, not {left.type} and {right.type}", side, hint)

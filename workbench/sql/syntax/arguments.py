@@ -106,11 +106,30 @@ class _Refusing:
     _tokens_size: int
     dialect: Any
     sql: str
+    # Methods of the parser mixed in.
+    _match: Any
+    _parse_wrapped_csv: Any
+    _parse_disjunction: Any
+    _parse_grouping_sets: Any
+    expression: Any
     NAMES_USINGS = False
     """Whether the columns of USING have a name together."""
 
     def _warn_unsupported(self) -> None:
         """Say nothing: what the parser takes for a command is refused with words of ours."""
+
+    def _parse_cube_or_rollup(self, with_prefix: bool = False) -> exp.Cube | exp.Rollup | None:
+        """ROLLUP and CUBE, also of conditions, which the parser does not read there."""
+        for token, kind in ((TokenType.CUBE, exp.Cube), (TokenType.ROLLUP, exp.Rollup)):
+            if self._match(token):
+                nodes = [] if with_prefix else self._parse_wrapped_csv(self._parse_disjunction)
+                return cast("exp.Cube | exp.Rollup", self.expression(kind(expressions=nodes)))
+        return None
+
+    def _parse_grouping_set(self) -> exp.Expr | None:
+        """One of GROUPING SETS, as above."""
+        found = self._parse_grouping_sets() or self._parse_cube_or_rollup() or self._parse_disjunction()
+        return cast("exp.Expr | None", found)
 
     def _parse_match_recognize(self) -> exp.MatchRecognize | None:
         """MATCH_RECOGNIZE with SUBSET, WITHIN and SKIP TO a variable, which the parser does not know."""

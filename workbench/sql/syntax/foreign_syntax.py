@@ -32,6 +32,7 @@ _SLIPS = (
     (rf"(?P<n>\d+) (?P<unit>{'|'.join(TIME_UNITS)})S? ‸", "write INTERVAL '{n}' {UNIT}"),
     (r"(?P<n>\d+) ?(?:% ?‸|‸%)", "% is the remainder of a division: {n} percent is {n} / 100"),
     (r"‸# ?(?P<day>\d{4}-\d\d?-\d\d?) ?#", "a date stands in quotes: '{day}'"),
+    (r"(?P<length>'[^']*') ‸ago\b", "write NOW() - INTERVAL {length}"),
     (r"AT ‸TIMEZONE", "as in t AT TIME ZONE 'Europe/Berlin'"),
     (r"%‸s\b", "in Python write the value into the text, f'… > {{value}}'; in a cell :name is that of a variable"),
     # Signs of programming languages, and those that word processors put in the place of others.
@@ -60,6 +61,7 @@ _SLIPS = (
     (r"‸(?P<join>LEFT|RIGHT|FULL) OUTER (?!JOIN)", "write {JOIN} OUTER JOIN"),
     (r"‸(?P<join>LEFT|RIGHT|FULL|INNER|CROSS|NATURAL) \w+(?: ON| USING|$)", "write {JOIN} JOIN"),
     (r"JOIN \w+(?: \w+)? ‸WITH\b", "the condition of a join stands behind ON"),
+    (r"JOIN\b[^‸]*\bWHERE\b[^‸]*‸ON\b", "ON stands behind the table of its JOIN, before WHERE"),
     (r"JOIN (?:\w+ ){1,2}‸(?P<t>\w+) ?\.", "is ON missing before {t}?"),
     # Conditions.
     (r"\b(?P<op>AND|OR) ‸WHERE\b", "WHERE stands once: leave it out behind {OP}"),
@@ -79,7 +81,9 @@ _SLIPS = (
     (r"(?P<value>\w+) ‸(?:STARTS|BEGINS)\b", "write STARTSWITH({value}, 'a')"),
     (r"(?P<value>\w+) ‸ENDS\b", "write ENDSWITH({value}, 'a')"),
     (r"EXISTS ?\( ?(?P<t>(?!SELECT|WITH|FROM)\w+) ‸", _EXISTS),
+    (r"EXISTS ‸(?:SELECT|WITH)\b", "a query stands in its parentheses: EXISTS (SELECT …)"),
     (r"EXISTS ‸(?P<t>\w+)", _EXISTS),
+    (r"\w+ ‸SIMILAR (?!TO\b)", "write SIMILAR TO, or LIKE"),
     (r"\bWHEN ?[<>=]+ ?\S+ ‸THEN\b", "a comparison is whole behind WHEN, and nothing stands behind CASE: "
      "CASE WHEN a > 3 THEN …"),
     (r"CASE (?!WHEN)[^‸]*‸(?:(?!WHEN).)*THEN\b", "WHEN stands before each condition: CASE WHEN a > 3 THEN 1 "
@@ -87,7 +91,7 @@ _SLIPS = (
     # Functions.
     (r"\bCAST ?\( ?(?P<value>[^,()]+?) ?, ?‸(?P<type>\w+)", "write CAST({value} AS {type})"),
     (r"\bCONVERT ?\( ?(?P<type>\w+), ?‸(?P<value>[^,()]+?) ?\)", "write CAST({value} AS {type})"),
-    (r"(?P<value>\w+) ‸SEPARATOR\b", "it is the second argument: STRING_AGG({value}, ',')"),
+    (r"(?P<value>\w+) ‸?SEPARATOR\b ?‸?", "it is the second argument: STRING_AGG({value}, ',')"),
     (r"OVER ?\( ?‸GROUP BY\b", "write PARTITION BY"),
     (r"\bOVER ?\( ?(?P<by>PARTITION|ORDER) ‸", "write {BY} BY"),
     (r"\bOVER ‸?(?P<by>(?:PARTITION|ORDER) BY)\b", "a window stands in parentheses: OVER ({BY} …)"),
@@ -104,6 +108,8 @@ _SLIPS = (
     (r"‸(?P<word>ORDER|GROUP)$", "write {WORD} BY and a column"),
     (r"\b(?P<op>UNION|INTERSECT|EXCEPT|MINUS)( ALL| DISTINCT)? ‸(?!SELECT|\()(?P<t>\w+)\b",
      "{OP} stands between two queries: {OP} SELECT {t} …"),
+    (r"^WITH (?:RECURSIVE )?(?P<name>\w+)\b.*‸\)$",
+     "a query stands behind WITH: WITH {name} AS (…) SELECT … FROM {name}"),
     # What is too much.
     (r"\b(?P<word>\w\w+) ‸(?P=word)\b", "{word} stands twice: leave one out"),
 )  # fmt: skip

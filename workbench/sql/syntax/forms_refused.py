@@ -25,6 +25,11 @@ _NO_KEY_WORD = r"\b(?!(?:WHERE|AND|OR|NOT|WHEN|IS|ON|HAVING|SELECT|THEN|ELSE|QUA
 _UNIT = (
     "(?:(?:MICRO|MILLI)?SECOND|MINUTE|HOUR|DAY|WEEK|MONTH|QUARTER|YEAR|DECADE|CENTURY|EPOCH|DOW|DOY|ISODOW|ISOYEAR)S?"
 )
+_BEHIND_GROUPS = (
+    r"(?:HAVING|QUALIFY|ORDER|SORT|DISTRIBUTE|CLUSTER|LIMIT|OFFSET|FETCH|WINDOW|UNION|EXCEPT|INTERSECT|MINUS|WITH"
+    r"|USING)\b"
+)
+"""What may follow GROUP BY ALL."""
 _REFUSED = (
     (_ALL, r"\bDISTINCT (?P<at>ON) (?P<name>[\w\"`]+)(?! \()",
      "syntax error: DISTINCT ON has its columns in parentheses",
@@ -86,6 +91,38 @@ _REFUSED = (
      "STRING_AGG takes two arguments", "write {at}(name, ', ')"),
     (frozenset({"postgres"}), r"\b(?P<at>MODE) \( [^)]", "MODE takes no arguments",
      "write MODE() WITHIN GROUP (ORDER BY …)"),
+    # Habits of other tools.
+    (_ALL, r"(?P<at>\$)(?: ?\{)? ?__\w+", "a macro of Grafana stands for nothing here",
+     "write what it stands for, as t > now() - INTERVAL '1' HOUR"),
+    (_ALL - {"duckdb", "bigquery"}, r"\b(?:SELECT|WHERE|AND|OR|BY|ON|,) (?P<at>\[) (?P<name>\w+) \]",
+     "syntax error: names stand in no brackets", "write {name}; a name of several words stands in {quotes}"),
+    (_ALL, r"\b(?:FROM|JOIN) (?P<at>\[) (?P<name>\w+) \]", "syntax error: names stand in no brackets",
+     "write {name}; a name of several words stands in {quotes}"),
+    (_ALL, r"(?<![<>!=] )(?P<at>=) <(?! [@&])", "syntax error: there is no sign =<", "write <= for at most"),
+    (_ALL, r"\bBETWEEN (?P<at>\() (?:(?! AND )[^()])* AND [^()]* \)(?! AND\b)",
+     "syntax error: BETWEEN has two ends", "write them without parentheses: BETWEEN 1 AND 2"),
+    (_ALL - {"duckdb"}, r"\bLIMIT \d+ (?P<at>%)(?! [\w(])", "LIMIT has a number of rows",
+     "leave % out; a share of the rows is not taken"),
+    (_ALL, r"\b(?P<of>(?:TRY_|SAFE_)?CAST) \( (?P<value>\w+(?: \. \w+)?) , (?P<at>'…')",
+     "{OF} has AS and a type", "write {OF}({value} AS INTEGER), without quotes"),
+    (_ALL, rf"\bEXTRACT \( (?P<at>(?!{_UNIT} )\w+(?: \. \w+)?) , (?P<of>{_UNIT}) \)",
+     "EXTRACT has FROM between the part and the time", "write EXTRACT({OF} FROM {at})"),
+    (_ALL, r"\b(?P<of>DATE_?PART) \( (?P<at>\w+(?: \. \w+)?) , '…' \)",
+     "the part stands first in {OF}", "write {OF}('YEAR', {at})"),
+    (_ALL, r"\bWITHIN GROUP (?P<at>\() (?!ORDER\b)(?P<value>\w+)", "syntax error: WITHIN GROUP has ORDER BY",
+     "write WITHIN GROUP (ORDER BY {value})"),
+    (_ALL, r"\) (?P<at>OVER)(?= (?:FROM|AS)\b| [,)]|$)", "syntax error: OVER says what it is of",
+     "write OVER () for all rows, OVER (ORDER BY …) for those before"),
+    (_ALL, r"\bNATURAL (?:\w+ ){0,2}?JOIN \w+(?: AS)?(?: (?!ON\b|USING\b)\w+)? (?P<at>ON|USING)\b",
+     "syntax error: NATURAL JOIN has no condition", "leave NATURAL or the condition out"),
+    (_ALL - _SPARK, r"\bCROSS JOIN \w+(?: AS)?(?: (?!ON\b)\w+)? (?P<at>ON)\b",
+     "syntax error: CROSS JOIN has no condition", "leave CROSS out"),
+    (_SPARK | {"duckdb"}, rf"\bGROUP BY ALL (?P<at>(?!{_BEHIND_GROUPS})\w+)",
+     "syntax error: GROUP BY ALL names all columns", "leave ALL out, or what stands behind it"),
+    (frozenset({"duckdb"}), r"\bRENAME \( (?:\w+ AS \w+ , )*(?P<name>\w+) (?P<at>(?!AS\b)\w+)",
+     "syntax error: RENAME has AS", "write {name} AS {at}"),
+    (frozenset({"duckdb"}), r"\b(?P<at>PERCENTILE_(?P<of>CONT|DISC)) \( (?!\S+ \) WITHIN\b)[^()]*,",
+     "{AT} has WITHIN GROUP", "write QUANTILE_{OF}(x, 0.5), or {AT}(0.5) WITHIN GROUP (ORDER BY x)"),
 )  # fmt: skip
 _PATTERNS = [
     (dialects, re.compile(pattern, re.IGNORECASE), message, hint) for dialects, pattern, message, hint in _REFUSED

@@ -116,7 +116,7 @@ class SourceText:
         """The place of a node: from its first to its last token that the parser noted, else of its key word."""
         spans = [(n.meta["start"], n.meta["end"]) for n in node.walk() if "start" in n.meta]
         if not spans:
-            return self.keyword(node.key)
+            return self.keyword(f": {node.name}" if isinstance(node, exp.Placeholder) and node.name else node.key)
         start, stop = min(s for s, _ in spans), max(e for _, e in spans) + 1
         # The last token noted is often inside parentheses that close after it.
         depth = 0

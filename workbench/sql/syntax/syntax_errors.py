@@ -39,6 +39,9 @@ _CLAUSES = {
 _STATEMENTS = {TokenType.SELECT, TokenType.WITH, TokenType.CREATE, TokenType.L_PAREN, TokenType.VALUES, TokenType.FROM}
 """What a statement begins with."""
 _OF_GROUPS = "HAVING is the condition of groups"
+_SET_OPERATORS = {TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT}
+_OF_ANSWERS = {TokenType.ORDER_BY, TokenType.LIMIT}
+"""Clauses behind all queries of a set operation."""
 _SIGNS = {TokenType.PLUS, TokenType.DASH}
 _OF_OPERATORS = "sqlglot.expressions.core."
 """Where the parser has what is no call of a function."""
@@ -84,6 +87,9 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
         return _error_at(clause, "unexpected MATCH_CONDITION", source, "the comparison of times stands in ON, with AND")
     if description in ("Expected TYPE after CAST", "Expected type"):
         return _error_at(token, f"there is no type {token.text}", source, _type_hint(token.text))
+    after = next((word for word in source.tokens if word.start > statement[-1].start), None)
+    if unclosed is not None and after is not None and after.token_type is TokenType.SEMICOLON:
+        return _error_at(after, "; ends a statement", source, "write a comma in its place, or ) before it")
     others = any(word.text in "[]{}" for word in statement)
     hint = usual_form(statement, at)
     if _closes_nothing(statement[: at + 1]):
@@ -124,7 +130,7 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
         hint = f"is a comma missing before {statement[second].text}?" if _lacks_comma(statement, second) else None
         hint = _TWO_ENDS if _lacks_second_end(statement[:at]) else hint
     hint = hint or _what_may_lack(statement, at) or _another_sign(source, statement) or repair(source, statement, at)
-    between = f"between {statement[at - 1].text} and {token.text}"
+    between = f"between {source.token_text(statement[at - 1])} and {source.token_text(token)}"
     return _error_at(token, message, source, hint or f"something is missing, or too much, {between}")
 
 
@@ -140,6 +146,9 @@ def refuse_order_of_clauses(source: SourceText, statement: Sequence[Token]) -> N
             latest.append(None)
         elif token.token_type is TokenType.R_PAREN and len(latest) > 1:
             latest.pop()
+        elif token.token_type in _SET_OPERATORS and latest[-1] is not None and latest[-1].token_type in _OF_ANSWERS:
+            what = f"{latest[-1].text.upper()} stands before {token.text.upper()}"
+            raise _error_at(token, what, source, "it is of the whole answer, at the end; of one query, in parentheses")
         elif token.token_type in (TokenType.SELECT, TokenType.FROM):
             latest[-1] = None
         elif (rank := _rank(token, following)) is not None:

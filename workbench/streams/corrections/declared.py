@@ -226,7 +226,9 @@ def corrections_of(
         changes = Changes.UPSERT
     known = [form for form in Changes if form not in (Changes.WEIGHT, Changes.REPLICATION)]
     if changes not in known:
-        raise StreamError(f"changes={changes!r}", hint=nearest(changes, known) or f"one of {', '.join(known)}")
+        raise StreamError(
+            f"changes={changes!r} is no form of changes", hint=nearest(changes, known) or f"one of {', '.join(known)}"
+        )
     if changes == Changes.UPSERT and not keys:
         raise StreamError("an upsert needs a key", hint="key=['id'] names the columns that say which row is meant")
     return Corrections(Changes(changes), keys)

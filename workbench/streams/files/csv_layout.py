@@ -122,7 +122,7 @@ def layout_of(path: Path | UrlFile, options: CsvOptions) -> CsvLayout:
     encoding = options.encoding or encoding_of(data)
     notes = []
     if options.encoding is None and encoding != UTF_8:
-        notes.append(f"it is no UTF-8, and is read as {encoding}; encoding= says another")
+        notes.append(f"it is no UTF-8, and is read as {encoding}; --encoding says another")
     text = data.decode("utf-8-sig" if encoding == UTF_8 else encoding, errors="replace").lstrip("\ufeff")
     newline = "\r" if "\r" in text and "\n" not in text else "\n"
     if newline == "\r":
@@ -136,9 +136,8 @@ def layout_of(path: Path | UrlFile, options: CsvOptions) -> CsvLayout:
         raise StreamError(f"{path} cannot be read as CSV: it has no line with values", hint=hint)
     chosen = max(several or found[:1], key=lambda one: one.likelihood)
     if options.sep is not None and chosen.usual == 1 and (other := _other_separator(text, options)) is not None:
-        notes.append(
-            f"{options.sep} separates nothing, and {_SHOWN.get(other, 'commas')} do on most lines: leave --sep out"
-        )
+        given, meant = (_SHOWN.get(sign, sign) for sign in (options.sep, other))
+        notes.append(f"no values are separated by {given}, and most lines have {meant}: leave --sep out")
     if options.sep is None and chosen.separator != ",":
         notes.append(f"values are separated by {_SHOWN.get(chosen.separator, chosen.separator)}")
     if chosen.usual == 1 and _is_aligned(chosen.fields):
@@ -177,7 +176,7 @@ def _other_separator(text: str, options: CsvOptions) -> str | None:
     return next((one.separator for one in found if one is not None and one.usual > 1 and one.likelihood[1] > 0.9), None)
 
 
-_SHOWN = {";": "semicolons", "\t": "tabs", "|": "bars"}
+_SHOWN = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
 def _beginning(path: Path | UrlFile) -> bytes:

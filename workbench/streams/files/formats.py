@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 from pathlib import Path
 
@@ -48,8 +49,13 @@ _SIGNATURES = {
     b"\x89HDF": "an HDF5 file",
     b"%PDF": "a PDF",
     b"\x80\x04": "a pickle",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"GIF8": "a picture",
+    b"{\\rtf": "a document of a word processor",
 }
 """The formats, and other kinds of files, by their first bytes."""
+_PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype|html|\?xml)", re.IGNORECASE)
 _READ_BY_PANDAS = {
     **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".xlsb", ".ods"), "read_excel"),
     **{".xml": "read_xml", ".html": "read_html", ".dta": "read_stata", ".sav": "read_spss", ".sas7bdat": "read_sas"},
@@ -88,7 +94,11 @@ def format_of(file: Path | UrlFile) -> FileFormat:
         named, first = named or FileFormat.named(opened.inner_name), opened.peek(_LOOKED_AT)[:_LOOKED_AT]
         compressed = opened.compressed
     is_text = b"\0" not in first or utf_16_of(first) != ""
-    signed = None if is_text else next((kind for magic, kind in _SIGNATURES.items() if first.startswith(magic)), None)
+    signed = next((kind for magic, kind in _SIGNATURES.items() if first.startswith(magic)), None)
+    signed = None if is_text and isinstance(signed, FileFormat) else signed
+    if is_text and _PAGE.match(first):
+        hint = "a page that asks to log in is often kept so; pandas.read_html and read_xml read such files"
+        raise StreamError(f"{file} is a page, with tags as <html>", hint=hint)
     found = signed or named or (_of_text(first) if is_text else None)
     if compressed and found in (FileFormat.PARQUET, FileFormat.ARROW, FileFormat.ORC):
         raise StreamError(f"{file} is compressed, which is read of texts alone", hint="unpack it, and give the file")

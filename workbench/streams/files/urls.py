@@ -130,6 +130,8 @@ def url_files(url: str) -> list[UrlFile]:
     if re.match("sqlite|mysql|mssql|oracle|duckdb", shown):
         what = f"{shown} is a database, and no file"
         raise EnvironmentProblem(what, hint="pandas.read_sql reads a query of it once, and a PolledQuery follows one")
+    if re.fullmatch(r"[\w+]+:/*", shown):
+        raise StreamError(f"{shown} names no file", hint=f"as in {shown.partition(':')[0]}://host/trades.csv")
     try:
         import fsspec
     except ImportError:

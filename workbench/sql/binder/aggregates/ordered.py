@@ -166,7 +166,11 @@ def _text_and_separator(arguments: list[Expression], node: exp.Expr, b: Expressi
     if value.type == BINARY:
         return [call("hex_of_bytes", value), _digits(separator, node, b)]
     if not b.rules.lists_any_values and value.type.kind not in (Kind.STRING, Kind.INTEGER, Kind.DATE):
-        b.source.refuse("LISTAGG of such values", node, "databases write numbers and times differently")
+        b.source.refuse(
+            "LISTAGG of such values",
+            node,
+            "CAST it AS " + ("VARCHAR first" if b.dialect != "postgres" else "TEXT first"),
+        )
     if not isinstance(separator, Constant) or separator.type != STRING:
         b.source.refuse("a separator that is not a constant text", node, "it stands in quotes, as in ', '")
     return [as_text(b, value, node), separator]

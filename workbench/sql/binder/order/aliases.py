@@ -110,3 +110,17 @@ class SelectAliases(Mapping[str, Expression]):
         names = {column.parts[0].name.lower() for column in columns} - self._first
         before = {name: [p for p in self._places.get(name, ()) if p < place] for name in names}
         return {name: places[-1] for name, places in before.items() if places}
+
+
+def item_with_subquery(node: exp.Expr, items: Sequence[exp.Expr], scope: Scope) -> exp.Expr | None:
+    """The item that a group names by its alias, where that has a subquery: bound by its text it is one input.
+
+    Args:
+        node: a group.
+        items: the select list.
+        scope: of FROM; the name of a column means it.
+    """
+    if not isinstance(node, exp.Column) or node.table or scope.has(node):
+        return None
+    item = next((item for item in reversed(items) if item.alias.lower() == node.name.lower()), None)
+    return item.this if isinstance(item, exp.Alias) and item.find(exp.Query) else None

@@ -36,6 +36,7 @@ from workbench.sql.algebra.expressions import (
     map_columns,
 )
 from workbench.sql.algebra.expressions import reading_order as order_of_texts
+from workbench.sql.algebra.hints import literal_hint
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import DATE, DOUBLE, INSTANT, INTEGER, Kind, of_any_bits
 from workbench.sql.algebra.zones import UTC, zoning
@@ -271,7 +272,8 @@ class Analytics:
             days = exp.Interval(this=exp.Literal.string(digits), unit=exp.var("DAY"))
             return self._interval(value, interval_parts(b, days) or [], sign, unit, keys, b)
         if not key.type.numeric or not re.fullmatch(r"[0-9]+(\.[0-9]+)?", digits):
-            raise b.source.error("RANGE counts with a number, or with an INTERVAL of a time", value)
+            hint = literal_hint(value.name, key.type) or "RANGE is of an order by numbers or times; ROWS counts rows"
+            raise b.source.error("RANGE counts with a number, or with an INTERVAL of a time", value, hint)
         end = FrameEnd(sign + digits)
         distances = Frame(unit, end, None).distances(key.type)
         if len(digits.replace(".", "").strip("0")) > _DIGITS or (distances is not None and distances.farthest == 0):
@@ -300,7 +302,8 @@ class Analytics:
 
     def _range_key(self, keys: SortKeys, node: exp.Expr, b: ExpressionBinder) -> Expression:
         if len(keys) != 1:
-            raise b.source.error("RANGE with a distance needs ORDER BY of one expression", node)
+            hint = "order by one of them alone" if keys else "write ORDER BY in OVER, before RANGE"
+            raise b.source.error("RANGE with a distance needs ORDER BY of one expression", node, hint)
         return keys[0].expression
 
     # ---- functions ---------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from sqlglot import ErrorLevel, exp
 
@@ -21,6 +22,8 @@ from workbench.sql.functions.order_of_parts import placed
 from workbench.sql.functions.reading import QUERIES
 from workbench.sql.logical import Output
 from workbench.sql.syntax.source_text import SourceText
+
+T = TypeVar("T")
 
 Named = tuple[str, Expression]
 
@@ -121,14 +124,21 @@ def over_outputs(keys: Sequence[SortKey], outputs: Sequence[Output]) -> tuple[So
     return without_repetition(key.map(over) for key in keys)
 
 
-def position_hint(count: int) -> str:
-    """A hint for a position outside of a select list of some columns.
+def item_at(node: exp.Literal, items: Sequence[T], clause: str, source: SourceText) -> T:
+    """The item of a select list whose position a number of ORDER BY or GROUP BY is.
+
+    Raises:
+        SqlError: the list has no such position.
 
     Example:
-        >>> position_hint(3)
-        'positions go from 1 to 3'
+        >>> item_at(exp.Literal.number(2), ["a", "b"], "ORDER BY", SourceText("SELECT a, b FROM t ORDER BY 2"))
+        'b'
     """
-    return "the only position is 1" if count == 1 else f"positions go from 1 to {count}"
+    position = int(node.name) if node.name.isdigit() and len(node.name) < 10 else 0
+    if not 1 <= position <= len(items):
+        hint = "the only position is 1" if len(items) == 1 else f"positions go from 1 to {len(items)}"
+        raise source.error(f"{clause} {node.name} is not a position in the select list", node, hint)
+    return items[position - 1]
 
 
 def function_name(node: exp.Expr, source: SourceText) -> str:
@@ -144,11 +154,7 @@ def function_name(node: exp.Expr, source: SourceText) -> str:
 def _selected(node: exp.Expr, items: Sequence[Named], source: SourceText, called: Sequence[Named]) -> Expression | None:
     """The column of the select list that a name or a position means, if it means one."""
     if isinstance(node, exp.Literal) and not node.is_string:
-        position = int(node.name) if node.name.isdigit() and len(node.name) < 10 else 0
-        if not 1 <= position <= len(items):
-            what = f"ORDER BY {node.name} is not a position in the select list"
-            raise source.error(what, node, position_hint(len(items)))
-        return items[position - 1][1]
+        return item_at(node, items, "ORDER BY", source)[1]
     if not isinstance(node, exp.Column) or node.table:
         return None
     meant = {expression for name, expression in [*items, *called] if name.lower() == node.name.lower()}

@@ -98,6 +98,8 @@ def element(b: ExpressionBinder, node: exp.Bracket) -> Expression:
     if not b.rules.places_from_one:
         return call("element_at" if node.args.get("offset") else "get", array, place[0])
     number = place[0].value if isinstance(place[0], Constant) else None
+    if number == 0 and array.type.kind is Kind.ARRAY:
+        b.source.note("elements are counted from 1, and [0] is NULL", node, "write [1] for the first")
     if b.rules.arrays_have_dimensions or (isinstance(number, int) and number > 0):
         return call("get", array, call("-", place[0], _ONE))
     return call("element_at", array, place[0])

@@ -66,6 +66,8 @@ def _read_format(b: ExpressionBinder, node: exp.Expr, format_: exp.Expr, read: C
     if rules.formats is Formats.JAVA and (percent := re.search("%[A-Za-z]", format_.name)):
         hint = meant or "letters alone are elements, as in yyyy-MM-dd HH:mm"
         b.source.note(f"{percent[0]} is a percent sign and the element {percent[0][1]} in spark", place, hint)
+    if rules.formats is Formats.DUCKDB and "%" not in format_.name:
+        b.source.note("the format has no %, and stands for its own letters", place, _ELEMENTS[rules.formats])
     try:
         try:
             return read(format_.name, rules)

@@ -242,11 +242,11 @@ def truncate_time(b: ExpressionBinder, node: exp.DateTrunc | exp.TimestampTrunc)
         b.source.refuse(f"truncation to {unit}", node, hint)
     name = _UNITS.get(unit.upper())
     if name is None:
-        b.source.refuse(
-            f"truncation to {unit}",
-            node,
-            "a unit is YEAR, QUARTER, MONTH, WEEK …, the first of DATE_TRUNC('MONTH', d)",
-        )
+        hint = "a unit is YEAR, QUARTER, MONTH, WEEK …, the first of DATE_TRUNC('MONTH', d)"
+        given = unwrapped(node.this)
+        if isinstance(given, exp.Literal) and given.name.upper() in _UNITS:
+            hint = f"the unit stands first: DATE_TRUNC('{given.name}', {unit.lower()})"
+        b.source.refuse(f"truncation to {unit}", node, hint)
     if to_date and not b.rules.trunc_to_day and name == "DAY":
         hint = "Spark gives NULL; CAST(x AS DATE) is the day, and DATE_TRUNC('DAY', x) a timestamp"
         b.source.refuse(f"truncation to {unit}", node, hint)

@@ -32,6 +32,7 @@ from workbench.sql.algebra.types import (
 )
 from workbench.sql.algebra.zones import UTC, clock_of, zoning
 from workbench.sql.functions.calls import call, cast, instant_of_micros
+from workbench.sql.functions.elsewhere import usual_call
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, reads_name, unwrapped
 from workbench.sql.functions.times.interval_arithmetic import note_clocks, subtracted
 from workbench.sql.functions.times.intervals import interval_parts
@@ -287,7 +288,8 @@ def epoch_of_scale(b: ExpressionBinder, node: exp.UnixToTime) -> Expression:
     value = b.bind(node.this)
     if node.args.get("scale") is None or node.args["scale"].name != "3":
         if node.args.get("scale") is None or node.args["scale"].name != "6" or value.type.kind is not Kind.INTEGER:
-            b.source.refuse((b.source.called(node) or "this function").upper(), node)
+            called = (b.source.called(node) or "this function").upper()
+            b.source.refuse(called, node, usual_call(called, b.dialect))
         return call("timestamp_micros", value)
     if value.type.kind is Kind.INTEGER:
         return call("timestamp_millis", value)

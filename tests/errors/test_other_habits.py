@@ -1,0 +1,125 @@
+"""SQL as people of other tools type it: refused at its place with what helps, or taken with a warning."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+
+from workbench.arrow.types import to_column_type
+from workbench.errors import SqlError
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.schema import Schema
+
+PARCEL = {
+    "id": "bigint", "sent": "timestamp", "due": "date", "depot": "string", "kg": "double", "ok": "boolean",
+    "tags": "array<string>",
+}  # fmt: skip
+DEPOT = {"depot": "string", "region": "string", "cap": "bigint"}
+TABLES = {"Parcel": PARCEL, "Depot": DEPOT}
+SCHEMA = Schema(
+    {table: tuple((name, to_column_type(type_)) for name, type_ in of.items()) for table, of in TABLES.items()},
+    times={"Parcel": "sent"},
+)
+REFUSED = (
+    # Spreadsheets, Grafana, pandas, SQL Server.
+    ("spark", "SELECT IF(kg > 3; 'big'; 'small') FROM Parcel", "; 'big'", "write a comma"),
+    ("spark", "SELECT VLOOKUP(depot, Depot, 2) FROM Parcel", "VLOOKUP", "JOIN"),
+    ("spark duckdb", "SELECT depot FROM Parcel WHERE $__timeFilter(sent)", "$", "t > now() - INTERVAL '1' HOUR"),
+    ("spark", "SELECT $__timeGroup(sent, '5m') AS t FROM Parcel", "$", "t > now()"),
+    ("spark", "SELECT depot FROM Parcel WHERE depot.str.contains('A')", "depot.str", "CONTAINS(depot, 'A')"),
+    ("spark", "SELECT depot FROM Parcel WHERE depot.isna()", "depot.isna()", "s IS NULL"),
+    ("spark", "SELECT depot FROM Parcel WHERE due > DATE.TODAY()", "DATE.TODAY()", "CURRENT_DATE"),
+    ("spark", "SELECT Parcel.groupby('depot').sum()", "Parcel", "GROUP BY"),
+    ("spark postgres", "SELECT [depot] FROM Parcel", "[", "write depot"),
+    ("spark duckdb postgres", "SELECT depot FROM [Parcel]", "[", "write Parcel"),
+    ("postgres", "SELECT crosstab('select 1') FROM Parcel", "crosstab", "FILTER (WHERE"),
+    # Signs and words.
+    ("spark duckdb postgres", "SELECT depot FROM Parcel WHERE kg =< 3", "=<", "write <= for at most"),
+    ("spark duckdb postgres", "SELECT depot FROM Parcel WHERE kg BETWEEN (3 AND 5)", "(3", "without parentheses"),
+    ("spark", "SELECT depot FROM Parcel WHERE sent > INTERVAL '7 days' ago", "ago", "NOW() - INTERVAL '7 days'"),
+    ("duckdb spark postgres", "SELECT depot FROM Parcel WHERE sent > NOW", "NOW", "NOW()"),
+    ("spark postgres", "SELECT depot FROM Parcel LIMIT 10%", "%", "leave % out"),
+    ("duckdb", "SELECT STRING_AGG(depot SEPARATOR ', ') FROM Parcel", "", "STRING_AGG(depot, ',')"),
+    ("postgres", "SELECT depot FROM Parcel WHERE depot SIMILAR 'a%'", "SIMILAR", "SIMILAR TO"),
+    ("postgres duckdb", "SELECT percentile_cont(0.5) WITHIN GROUP (kg) FROM Parcel", "(kg", "(ORDER BY kg)"),
+    ("duckdb postgres", "SELECT rank() OVER FROM Parcel", "OVER", "OVER ()"),
+    ("duckdb spark", "SELECT TRY_CAST(depot, 'int') FROM Parcel", "'int'", "TRY_CAST(depot AS "),
+    ("duckdb spark postgres", "SELECT CAST(depot, 'int') FROM Parcel", "'int'", "CAST(depot AS "),
+    ("spark postgres", "SELECT depot FROM Parcel p WHERE EXISTS SELECT 1 FROM Depot", "SELECT 1", "EXISTS (SELECT …)"),
+    ("postgres spark", "SELECT :depot FROM Parcel", ":depot", "in a cell write :name"),
+    ("spark", "SELECT kg FROM Parcel WHERE kg > :limit AND depot = 'a'", ":limit", "in a cell"),
+    ("postgres", "SELECT B'101' FROM Parcel", "B'101'", "as the number"),
+    # The order of clauses, and joins.
+    ("spark", "SELECT p.kg FROM Parcel p JOIN Depot d WHERE p.kg = 3 ON p.depot = d.depot", "ON", "before WHERE"),
+    ("spark duckdb postgres", "SELECT depot FROM Parcel ORDER BY kg UNION SELECT depot FROM Depot", "UNION", "the end"),
+    ("spark duckdb postgres", "SELECT depot FROM Parcel LIMIT 3 UNION SELECT depot FROM Depot", "UNION", "parenthes"),
+    ("duckdb spark", "WITH a AS (SELECT depot FROM Parcel)", ")", "SELECT … FROM a"),
+    ("duckdb postgres spark", "SELECT kg FROM Parcel p NATURAL JOIN Depot d ON p.depot = d.depot", "ON", "NATURAL"),
+    ("duckdb postgres", "SELECT kg FROM Parcel p CROSS JOIN Depot d ON p.depot = d.depot", "ON", "leave CROSS out"),
+    ("duckdb", "SELECT depot FROM Parcel GROUP BY ALL depot", "depot", "leave ALL out"),
+    ("duckdb", "SELECT * RENAME (kg weight) FROM Parcel", "weight", "kg AS weight"),
+    ("duckdb", "SELECT * REPLACE (kg * 2) FROM Parcel", "kg * 2", "AS"),
+    ("postgres", "SELECT p.depot, x.m FROM Parcel p, LATERAL (SELECT 1 AS m)", "x", "FROM has p"),
+    # Functions: how many arguments, which first, of what type.
+    ("spark", "SELECT DATEDIFF(sent) FROM Parcel", "DATEDIFF(sent)", "write datediff("),
+    ("spark", "SELECT EXTRACT(due, YEAR) FROM Parcel", "due", "EXTRACT(YEAR FROM "),
+    ("postgres", "SELECT date_part(due, 'year') FROM Parcel", "", "'YEAR', "),
+    ("spark", "SELECT DATE_TRUNC(due, 'month') FROM Parcel", "DATE_TRUNC", "DATE_TRUNC('month', due)"),
+    ("duckdb", "SELECT PERCENTILE_CONT(kg, 0.5) FROM Parcel", "PERCENTILE_CONT", "QUANTILE_CONT(x, 0.5)"),
+    ("duckdb", "SELECT TO_TIMESTAMP(depot, 'YYYY') FROM Parcel", "TO_TIMESTAMP", "STRPTIME(s, '%Y-%m-%d')"),
+    ("duckdb", "SELECT tags->'a' FROM Parcel", "tags", "it is an array"),
+    ("spark duckdb", "SELECT SUM(ok) FROM Parcel", "SUM(ok)", "COUNT_IF("),
+    ("duckdb", "SELECT GROUP_CONCAT(kg, ', ') FROM Parcel", "", "CAST it AS"),
+    ("duckdb", "SELECT ROUND(kg, 2, 3) FROM Parcel", "3", "one too many"),
+    # Frames.
+    ("spark", "SELECT SUM(kg) OVER (ORDER BY depot RANGE BETWEEN 3 PRECEDING AND CURRENT ROW) FROM Parcel",
+     "3", "ROWS"),
+    ("spark", "SELECT SUM(kg) OVER (ORDER BY sent RANGE BETWEEN '1 day' PRECEDING AND CURRENT ROW) FROM Parcel",
+     "'1 day'", "INTERVAL '1' DAY"),
+    ("postgres", "SELECT SUM(kg) OVER (RANGE BETWEEN INTERVAL '1 day' PRECEDING AND CURRENT ROW) FROM Parcel",
+     "", "ORDER BY"),
+)  # fmt: skip
+WARNED = (
+    ("duckdb", "SELECT STRFTIME(sent, 'yyyy-MM') FROM Parcel", "has no %"),
+    ("duckdb", "SELECT STRPTIME(depot, 'dd/MM/yyyy') FROM Parcel", "has no %"),
+    ("duckdb", "SELECT tags[0] FROM Parcel", "counted from 1"),
+    ("postgres", "SELECT tags[0] FROM Parcel", "counted from 1"),
+)
+TAKEN = (
+    ("duckdb spark postgres", "(SELECT depot FROM Parcel ORDER BY kg LIMIT 3) UNION SELECT depot FROM Depot"),
+    ("duckdb spark postgres", "SELECT id FROM Parcel UNION SELECT cap FROM Depot ORDER BY id LIMIT 3"),
+    ("spark", "SELECT tags[0] FROM Parcel"),
+    ("duckdb", "SELECT [depot] AS one FROM Parcel"),
+    ("duckdb", "SELECT * REPLACE (ROUND(kg) AS kg) FROM Parcel"),
+    ("duckdb", "SELECT STRFTIME(sent, '%Y') FROM Parcel"),
+    ("spark duckdb postgres", "SELECT kg AS now FROM Parcel ORDER BY now"),
+    ("spark duckdb postgres", "SELECT kg FROM Parcel WHERE sent > NOW() - INTERVAL '1' HOUR"),
+)
+
+
+def each(cases: tuple[tuple[str, ...], ...]) -> list[tuple[str, ...]]:
+    """The cases, once for each of their dialects."""
+    return [(dialect, *case[1:]) for case in cases for dialect in case[0].split()]
+
+
+@pytest.mark.parametrize(("dialect", "sql", "place", "hint"), each(REFUSED))
+def test_what_is_refused(dialect: str, sql: str, place: str, hint: str) -> None:
+    with pytest.raises(SqlError) as told:
+        bind(sql, dialect, SCHEMA)
+    error = told.value
+    assert error.position is not None and sql[error.position :].startswith(place), str(error)
+    assert hint in str(error.hint), str(error)
+
+
+@pytest.mark.parametrize(("dialect", "sql", "message"), each(WARNED))
+def test_what_is_taken_with_a_warning(dialect: str, sql: str, message: str) -> None:
+    with pytest.warns(UserWarning, match=message):
+        bind(sql, dialect, SCHEMA)
+
+
+@pytest.mark.parametrize(("dialect", "sql"), each(TAKEN))
+def test_what_is_taken(dialect: str, sql: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bind(sql, dialect, SCHEMA)
