@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workbench.engine.storage.counted_tests import CountedTest
-from workbench.errors.public_api import tells_names
+from workbench.errors.unknown_attributes import tells_names
 from workbench.network.nodes import NodeId
 from workbench.streams.cut import BatchCut
 

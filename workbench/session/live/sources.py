@@ -13,8 +13,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from workbench.errors import StreamError, WorkbenchError
-from workbench.errors.public_api import tells_names
 from workbench.errors.secrets import hide_secrets
+from workbench.errors.unknown_attributes import tells_names
 from workbench.session.directory.gate import Gate
 from workbench.session.events import log_problem
 from workbench.session.failures.error_log import ErrorLog, ErrorPlace

@@ -22,9 +22,9 @@ import pyarrow.compute as pc
 from workbench.arrow.stored_values import as_rows, json_text
 from workbench.catalog.codec import decode
 from workbench.errors import SessionError, WorkbenchError
-from workbench.errors.public_api import tells_names
 from workbench.errors.secrets import hide_secrets
 from workbench.errors.surroundings import reason
+from workbench.errors.unknown_attributes import tells_names
 from workbench.files.shared import write_small
 from workbench.limits import LIMITS, Limits
 from workbench.session.events import log_problem

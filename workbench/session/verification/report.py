@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import pandas as pd
 
-from workbench.errors.public_api import tells_names
+from workbench.errors.unknown_attributes import tells_names
 from workbench.explain.text import counted
 
 SPARK, ANEW = "Spark SQL", "the workbench, computed anew from all stored rows"
