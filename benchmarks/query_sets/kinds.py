@@ -169,6 +169,10 @@ def _analytic() -> Iterator[KindOfQuery]:
     for name, item, keys in (("total", "", ""), ("few", "g, ", "g, ")):
         sql = f"SELECT {item}TIME_BUCKET_GAPFILL(INTERVAL '1' DAY, ts) AS day, {filled} GROUP BY {keys}day"
         yield KindOfQuery("filled gaps", f"gaps, {name}", sql)
+    for share, test in (("PERCENT_RANK", "> 0.9"), ("CUME_DIST", "<= 0.1"), ("NTILE", "= 1")):
+        value = f"{share}({'10' * (share == 'NTILE')}) OVER (PARTITION BY g ORDER BY x, id)"
+        sql = f"SELECT id, i FROM (SELECT id, i, {value} AS p FROM t) AS q WHERE p {test}"
+        yield KindOfQuery("analytic, few partitions", f"{share} compared", sql, sql)
     whole = "SELECT id, SUM(i) OVER (PARTITION BY h) FROM t"
     yield KindOfQuery("analytic, many partitions", "whole partition", whole, whole)
     first = "SELECT * FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY g ORDER BY i, id) AS r FROM t) AS q WHERE r <= 3"

@@ -110,6 +110,28 @@ def cases_of_frames() -> dict[str, Case]:
     return found
 
 
+def cases_of_shares() -> dict[str, Case]:
+    """Shares of a partition that are compared with constants, shown or not, alone and beside others."""
+    found = {}
+    for (at, (name, operator)), part in product(
+        enumerate(product(("PERCENT_RANK", "CUME_DIST"), (">", "<=", "=", "<", ">=", "<>"))), ("PARTITION BY g ", "")
+    ):
+        share, constant = f"{name}() OVER ({part}ORDER BY o)", ("0.9", "0.5", "0.25", "0", "1", "2")[at % 6]
+        inner = f"SELECT id, n, {share} AS p, ROW_NUMBER() OVER ({part}ORDER BY id) AS r FROM t"
+        for how, sql in {
+            "qualified": f"SELECT id, x FROM t QUALIFY {share} {operator} {constant}",
+            "filtered": f"SELECT id, n FROM ({inner}) AS q WHERE p {operator} {constant} AND n > 0",
+            "either": f"SELECT id, r FROM ({inner}) AS q WHERE p {operator} {constant} OR r = 2 OR p > 0.75",
+            "shown": f"SELECT id, p FROM ({inner}) AS q WHERE p {operator} {constant}",
+            "twice": f"SELECT id FROM ({inner}) AS q WHERE p {operator} {constant} AND p * 2 < 1.5 AND {constant} > p",
+            "joined": f"SELECT a.id, b.n FROM ({inner}) AS a JOIN ({inner}) AS b ON a.id = b.id"
+            f" WHERE a.p {operator} {constant} AND b.p > 0.3",
+            "grouped": f"SELECT n, COUNT(*) AS c FROM ({inner}) AS q WHERE p {operator} {constant} GROUP BY n",
+        }.items():
+            found[f"{name} {operator} {how} {part[:1]}".strip()] = Case(sql, dialect="duckdb")
+    return found
+
+
 BESIDE = (
     "SUM(n) OVER ({0}ORDER BY id) AS y, LAG(s, 2) OVER ({0}ORDER BY id) AS z, ROW_NUMBER() OVER ({0}ORDER BY id) AS w,"
     " NTILE(4) OVER ({0}ORDER BY o, id) AS v, NTILE(3) OVER ({0}ORDER BY id DESC) AS u"
@@ -140,7 +162,7 @@ def test_running_values(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(12 if LONG else 2))
 def test_frames(seed: int) -> None:
-    asked, random = cases_of_frames(), Random(seed)
+    asked, random = {**cases_of_frames(), **cases_of_shares()}, Random(seed)
     names = random.sample(list(asked), 200 if LONG else 40)
     feeds = {"t": corrected(rows(seed, 160), 90, 20, seed)}
     with Oracle(InProcess(), feeds, limits=Limits(rows_of_large_partition=4)) as oracle:

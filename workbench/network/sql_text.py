@@ -14,7 +14,7 @@ from decimal import Decimal
 from workbench.network.matched import matched_sql
 from workbench.network.ordered_aggregate import ORDERED_AGGREGATES, ordered_aggregate_sql
 from workbench.network.sql_calls import has_operands, interval, sql_call
-from workbench.sql.algebra.analytic import AnalyticCall, Over
+from workbench.sql.algebra.analytic import SHARES, AnalyticCall, Over
 from workbench.sql.algebra.column_names import display_name, quoted
 from workbench.sql.algebra.exact_arithmetic import is_lossless
 from workbench.sql.algebra.expressions import (
@@ -99,6 +99,9 @@ def analytic_sql(function: AnalyticCall, names: Names = bare) -> str:
     """An analytic function as SQL."""
     nulls = " IGNORE NULLS" if function.ignore_nulls else ""
     frame = "" if function.frame is None else function.frame.text
+    if function.function in SHARES and function.arguments:
+        share = analytic_sql(replace(function, arguments=()), names)
+        return f"SIGN({share} - {expression_sql(function.arguments[0], names)})"
     parts = " ".join(part for part in (over_sql(function.over, names), frame) if part)
     return f"{function_sql(function, names)}{nulls} OVER ({parts})"
 
@@ -108,6 +111,8 @@ def function_sql(function: AnalyticCall, names: Names = bare) -> str:
     if function.pattern is not None and function.value is not None:
         return matched_sql(function.pattern, function.value, [expression_sql(a, names) for a in function.arguments])
     inner = ", ".join(expression_sql(a, names) for a in function.arguments)
+    if function.function in SHARES and inner:
+        return f"SIGN({function.function.upper()}() - {inner})"
     return f"{function.function.upper()}({inner or ('*' if function.function == 'count' else '')})"
 
 

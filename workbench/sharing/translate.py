@@ -25,6 +25,7 @@ from workbench.network.roll_up import computed_column
 from workbench.network.sql_text import or_pred_sql
 from workbench.optimizer.predicate_inference import infer
 from workbench.sharing.aggregates import find_aggregate, find_grouping
+from workbench.sharing.analytic.compared_shares import with_compared_shares
 from workbench.sharing.analytic.find import find_analytic, first_rows, order_of
 from workbench.sharing.condition_names import names_in, near_miss
 from workbench.sharing.draft import Draft
@@ -87,7 +88,7 @@ def translate_query(draft: Draft, name: str, query: LogicalQuery, eager: bool) -
         eager: whether a window that is the last thing of the query becomes a node too. It does in any case where rows
             may be retracted: only rows that stay can be windowed when the answer is read.
     """
-    translation = _Translator(draft).query(query)
+    translation = _Translator(draft).query(with_compared_shares(query))
     read, window = translation.read, translation.window
     if eager or not draft.monotone(read.root):
         read, window = windowed(draft, read, window), TRUE

@@ -26,7 +26,10 @@ ROW_NUMBER, RANK, DENSE_RANK = "row_number", "rank", "dense_rank"
 RANKS = (ROW_NUMBER, RANK, DENSE_RANK)
 """Numbers of rows in their order: each is at least as large as those after it."""
 
-DISTRIBUTIONS = ("ntile", "percent_rank", "cume_dist")
+SHARES = ("percent_rank", "cume_dist")
+"""Shares of a partition; with a constant as argument the sign of what they are more than it (``compared_shares``)."""
+
+DISTRIBUTIONS = ("ntile", *SHARES)
 """Numbers that depend on how many rows a partition has."""
 
 NEIGHBOURS = ("lag", "lead")

@@ -91,6 +91,9 @@ def functions(over: Over) -> dict[str, list[AnalyticCall]]:
     def carried(name: str, column: str, frame: Frame | None, *by: int) -> AnalyticCall:
         return replace(call(name, column, TYPES[column], frame, *by), ignore_nulls=True)
 
+    def share(name: str, compared: float) -> AnalyticCall:
+        return AnalyticCall(name, (Constant(compared, DOUBLE),), INTEGER, over)
+
     onwards = [carried("last_value", "w", rows), carried("lag", "w", None, 1)]
     backwards = [carried("first_value", "w", Frame("range", TO_HERE, None)), carried("lead", "w", None, 1)]
     lists = {
@@ -155,6 +158,13 @@ def functions(over: Over) -> dict[str, list[AnalyticCall]]:
             call("ntile", None, INTEGER, None, 5),
             call("count", None, INTEGER, Frame("groups", FrameEnd("-1"), TO_HERE)),
             call("last_value", "n", INTEGER, all_rows),
+        ],
+        "shares": [share("percent_rank", 0.7)],
+        "shares beside others": [share("cume_dist", 0.5), share("percent_rank", 0.1), lag, *sums[:1]],
+        "shares and tiles": [
+            share("cume_dist", 1.0),
+            share("percent_rank", 0.0),
+            call("ntile", None, INTEGER, None, 3),
         ],
         "ends of groups": [
             call("last_value", "n", INTEGER, Frame("groups", None, FrameEnd("-2"))),
@@ -301,8 +311,9 @@ def with_numbers(ordered: pa.Table, along: Sequence[Along]) -> pa.Table:
     """Rows with the sums of whole numbers as numbers, which come as the texts of their digits."""
     for at, of in enumerate(along):
         name, scale = prefix_columns(of, at)[-1], 2 if of.columns == ("m",) else 0
-        sums = ExactSums.of_texts(ordered.column(name).combine_chunks()).integers
-        numbers = pa.array([Decimal(int(total)).scaleb(-scale) for total in sums], pa.decimal128(30, scale))
+        sums = ExactSums.of_texts(ordered.column(name).combine_chunks())
+        whole = (int(total) << sums.exponent for total in sums.integers)
+        numbers = pa.array([Decimal(total).scaleb(-scale) for total in whole], pa.decimal128(30, scale))
         ordered = ordered.set_column(ordered.schema.get_field_index(name), name, numbers)
     return ordered
 
@@ -437,6 +448,7 @@ def appended(folder: Path, orders_: Sequence[tuple[int, int]], groups: Sequence[
         ("range running", [(BIG, 1)], 12),
         ("range first", [(BIG, 1)], BIG),
         ("tiles", [(BIG, 1)], 8),
+        ("shares", [(BIG, 1)], 24),
         ("tiles beside others", [(BIG // 2, -1)], 8 * 44),
     ],
 )

@@ -34,7 +34,7 @@ from workbench.engine.storage.exact_sums import ExactSums
 from workbench.engine.storage.grouping import Positions, group_rows
 from workbench.engine.storage.indexes.prefix_index import Along
 from workbench.engine.storage.reduction import Limbs, decimals_of, limbs_of
-from workbench.sql.algebra.analytic import NEIGHBOURS, POSITIONS, AnalyticCall, Frame, FrameEnd, Over
+from workbench.sql.algebra.analytic import DISTRIBUTIONS, NEIGHBOURS, POSITIONS, AnalyticCall, Frame, FrameEnd, Over
 from workbench.sql.algebra.expressions import AggregateCall, Column, Constant
 from workbench.sql.algebra.patterns import MatchPattern, Navigation
 from workbench.sql.algebra.types import DataType
@@ -78,7 +78,7 @@ class FrameValue:
         if self.function.pattern is not None and self.function.value is not None:
             return self._match(batch, self.function.pattern, self.function.value)
         if name in _SHARES:
-            return pa.array(_SHARES[name](batch))
+            return self._share(batch, _SHARES[name](batch))
         if name == "ntile":
             return pa.array(_ntile(batch, _whole_number(self.function, 0)))
         if self.of_values is not None:
@@ -92,6 +92,14 @@ class FrameValue:
         if once is not None:
             arguments = [pc.if_else(once, argument, None) for argument in arguments]
         return self._of_frame(batch, batch.frames(self.function), arguments)
+
+    def _share(self, batch: OrderedBatch, shares: npt.NDArray[np.float64]) -> pa.Array:
+        """A share, or on which side of a number it is."""
+        if not self.function.arguments:
+            return pa.array(shares)
+        (number,) = self.function.arguments
+        assert isinstance(number, Constant) and isinstance(number.value, float)
+        return pa.array((shares > number.value).astype(np.int64) - (shares < number.value))
 
     def _match(self, batch: OrderedBatch, pattern: MatchPattern, read: Navigation) -> pa.Array:
         """A value of matches; these are found once for all values of them."""
@@ -231,7 +239,7 @@ def frame_value(function: AnalyticCall, along: tuple[Along, ...]) -> FrameValue:
         along: of what rows come with what is known of all rows before their partition's.
     """
     name, given = function.function, function.arguments
-    own = () if name == "ntile" else (*given[:1], *given[2:]) if _constant_offset(function) else given
+    own = () if name in DISTRIBUTIONS else (*given[:1], *given[2:]) if _constant_offset(function) else given
     if name in RULES and not RULES[name].framed and not RULES[name].products:
         return FrameValue(function, (), of_values=statistic_of_values(AggregateCall(name, given, function.type)))
     known = known_along(function) or () if running(function) and along else ()

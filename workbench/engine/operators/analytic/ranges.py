@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Literal
 
 import numpy as np
@@ -302,7 +302,7 @@ class Around:
         if margin.onwards:
             of, keys = partitions.every, partitions.change.run.orders[partitions.change.first]
             for each in np.split(least, len(margin.tiles)) if margin.tiles else ():
-                keys = np.where(each < keys, each, keys)
+                keys = _lesser(keys, each)
         before, behind = self._reached(partitions, of, keys, keys)
         if not margin.onwards:
             (_, starts), (_, ends) = partitions.counts(before), partitions.counts(behind)
@@ -327,12 +327,16 @@ class Around:
         if not tiles:
             nothing = partitions.change.run.orders[:0]
             return every[:0], nothing, nothing
-        sizes, of = partitions.counts(partitions.ends(every)), np.tile(every, len(tiles))
-        was, now = (
-            partitions.keys_at(of, np.concatenate([tile.end(size) for tile in tiles]), after)
-            for after, size in enumerate(sizes)
-        )
-        return of, np.where(was < now, was, now), np.where(was < now, now, was)
+        sizes = partitions.counts(partitions.ends(every))
+        ends = [[end for tile in tiles for end in tile.ends(size)] for size in sizes]
+        found = [
+            np.split(partitions.keys_at(np.tile(every, len(own)), np.concatenate(own), after), len(own))
+            for after, own in enumerate(ends)
+        ]
+        of_tile = np.repeat(np.arange(len(tiles)), [len(tile.ends(every)) for tile in tiles])
+        keys = [[both[at] for both in found for at in np.flatnonzero(of_tile == tile)] for tile in range(len(tiles))]
+        least, greatest = (np.concatenate([reduce(choose, each) for each in keys]) for choose in (_lesser, _greater))
+        return np.tile(every, len(tiles)), least, greatest
 
     def _reached(
         self, partitions: Partitions, of: Positions, low: OrderKeys, high: OrderKeys
@@ -437,6 +441,14 @@ class CarriedValues:
     def _peers(self, partitions: Partitions, low: OrderKeys, high: OrderKeys) -> tuple[OrderKeys, OrderKeys]:
         """The first and the last peers of keys, where these count."""
         return (partitions.index.first_peer(low), partitions.index.last_peer(high)) if self.peers else (low, high)
+
+
+def _lesser(one: OrderKeys, other: OrderKeys) -> OrderKeys:
+    return np.where(one < other, one, other)
+
+
+def _greater(one: OrderKeys, other: OrderKeys) -> OrderKeys:
+    return np.where(one < other, other, one)
 
 
 def _nearest(

@@ -5,14 +5,14 @@ The planner stores what running sums are of, and the operator reads no more rows
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 
 import numpy as np
-import numpy.typing as npt
 
 from workbench.engine.physical.join_keys import key_column
+from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.indexes.prefix_index import Along, BestAlong, SumAlong
 from workbench.sql.algebra.analytic import (
     DISTRIBUTIONS,
@@ -21,6 +21,7 @@ from workbench.sql.algebra.analytic import (
     RANK,
     RANKS,
     ROW_NUMBER,
+    SHARES,
     AnalyticCall,
     Frame,
     FrameEnd,
@@ -138,10 +139,26 @@ class TileEnd:
     tiles: int
     first: int
 
-    def end(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def ends(self, rows: Positions) -> Sequence[Positions]:
         """How many rows these are of as many; the first tiles have one row more where they cannot be of one size."""
         size, large = np.divmod(rows, self.tiles)
-        return size * self.first + np.minimum(large, self.first)
+        return [size * self.first + np.minimum(large, self.first)]
+
+
+@dataclass(frozen=True)
+class ShareEnd:
+    """Where the first rows of a partition end that are a share of it."""
+
+    share: float
+
+    def ends(self, rows: Positions) -> Sequence[Positions]:
+        """Rows before and behind, in whatever way a share is counted and rounded."""
+        end = np.floor(min(max(self.share, 0.0), 1.0) * rows).astype(np.int64)
+        return [end - _AROUND, end + _AROUND]
+
+
+_AROUND = 3
+"""Rows on each side of the end of a share: of one row more or less, that is in it or not, and of how it is rounded."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +171,7 @@ class Margin:
         peers: all peers of a row that is read.
         onwards: all rows behind as well.
         first, last: the first and last rows of the partition besides; where one of these changes, all.
-        tiles: rows between where these end before the batch and after it.
+        tiles: rows between where tiles and shares end before the batch and after it.
     """
 
     rows: int = 0
@@ -164,7 +181,7 @@ class Margin:
     onwards: bool = False
     first: int = 0
     last: int = 0
-    tiles: tuple[TileEnd, ...] = ()
+    tiles: tuple[TileEnd | ShareEnd, ...] = ()
 
     @property
     def kinds(self) -> int:
@@ -221,6 +238,10 @@ def _sides(function: AnalyticCall) -> tuple[Margin, Margin] | None:
         if tiles is None or not 0 < tiles <= MOST_TILES:
             return None
         return Margin(tiles=tuple(TileEnd(tiles, first) for first in range(1, tiles))), Margin()
+    if name in SHARES and function.arguments:
+        (share,) = function.arguments
+        assert isinstance(share, Constant) and isinstance(share.value, float)
+        return Margin(peers=True, tiles=(ShareEnd(share.value),)), Margin()
     if name in RANKS or name in DISTRIBUTIONS:
         return (Margin(onwards=True, peers=name == RANK), Margin()) if running(function) else None
     if name in NEIGHBOURS or (frame is not None and frame.unit == "rows" and _own_place(function) is not None):
