@@ -106,9 +106,7 @@ class MissingRows:
         return "\n\n".join(parts)
 
 
-def missing_rows(
-    reader: AnswerReader, query: QueryRecord, expected: PredSet, timezone: str, limit: int = _NEAREST
-) -> MissingRows:
+def missing_rows(reader: AnswerReader, query: QueryRecord, expected: PredSet, timezone: str) -> MissingRows:
     """Find out why an answer has no rows that satisfy predicates over its columns, by their stored names.
 
     Args:
@@ -116,7 +114,6 @@ def missing_rows(
         query: whose answer.
         expected: what its rows are to satisfy.
         timezone: in which instants are shown.
-        limit: of how many rows that would be there the stored rows are found.
 
     Raises:
         QueryError: the query does not run.
@@ -124,7 +121,7 @@ def missing_rows(
     """
     text = " and ".join(map(or_pred_sql, expected)) or "no condition"
     with reader.reading([query]) as state, translate_errors(f"explain rows that {query.name} lacks"):
-        search = _Search(reader, state, query, expected, timezone, limit)
+        search = _Search(reader, state, query, expected, timezone)
         there = search.counts([()])[0]
         causes = () if there else tuple(map(search.cause, search.smallest()))
     return MissingRows(query.name, text, there, causes)
@@ -134,10 +131,9 @@ class _Search:
     """Looks for the conditions without which expected rows would be there, in one state."""
 
     def __init__(
-        self, reader: AnswerReader, state: State, query: QueryRecord, expected: PredSet, timezone: str, limit: int
+        self, reader: AnswerReader, state: State, query: QueryRecord, expected: PredSet, timezone: str
     ) -> None:
-        self._reader, self._state, self._query = reader, state, query
-        self._timezone, self._limit = timezone, limit
+        self._reader, self._state, self._query, self._timezone = reader, state, query, timezone
         self._own = conditions_of(query.logical, state.view_names)
         self._expected = {Condition(_EXPECTED, or_pred_sql(p), (_EXPECTED, p.identity)): p for p in expected}
 
@@ -166,7 +162,7 @@ class _Search:
         """What would be there without some conditions, and the stored rows behind it."""
         asked = self._without(conditions)
         with self._reader.computed([asked], self._state) as (answers,):
-            total, rows = fetch_count(answers), fetch_first(answers, 0, self._limit)
+            total, rows = fetch_count(answers), fetch_first(answers, 0, _NEAREST)
             shown = frame_of(to_shown_table(rows, answers.plan, self._timezone))
         columns = [column.combine_chunks() for column in rows.columns]
         tables = rows_behind(self._reader, self._state, asked, columns, self._timezone)

@@ -167,17 +167,14 @@ class Runner:
             known = self._read[plan.name] = plan, depends_on, make()
         return cast(T, known[2])
 
-    def sql_job(self, rows: str, plan: TreePlan, tasks: int | None = None) -> PlanJob:
+    def _sql_job(self, rows: str, plan: TreePlan) -> PlanJob:
         """The job that takes a root's rows through the tree's filter and writes them.
 
         Args:
             rows: SQL of the rows.
             plan: the tree's plan.
-            tasks: how many tasks run it; as many as the rows come in unless given.
         """
-        frame = self.spark.sql(_with_tested_expressions(rows, plan))
-        frame = frame if tasks is None else frame.coalesce(tasks)
-        return filter_and_write_job(frame, self.filter_and_write(plan))
+        return filter_and_write_job(self.spark.sql(_with_tested_expressions(rows, plan)), self.filter_and_write(plan))
 
     def evaluated(
         self, plan: TreePlan, rows: PositionedRows, operands: Layout, expressions: Mapping[str, str]
@@ -263,7 +260,7 @@ class Runner:
 
     def _job_of_rows(self, rows: DataFrame, plan: TreePlan, where: str) -> PlanJob:
         view = self.bind(plan, "rows", rows)
-        return self.sql_job(f"SELECT * FROM {view}{f' WHERE {where}' if where else ''}", plan)
+        return self._sql_job(f"SELECT * FROM {view}{f' WHERE {where}' if where else ''}", plan)
 
     def filtered_again(self, plan: TreePlan, rows: Relation, known: Collection[NodeId]) -> Delta | None:
         """All stored rows of a tree through its filter; ``None`` where that takes more than this process.

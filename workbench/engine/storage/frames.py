@@ -16,7 +16,6 @@ from workbench.engine.storage.layout import Layout, only
 from workbench.engine.storage.scan import FusedScan, LineageScan, Scan
 from workbench.engine.storage.segments import Run, Segment, SegmentWriter, read_share, shares
 from workbench.files.packs import PACKING
-from workbench.limits import LIMITS, Limits
 
 
 def segments_frame(
@@ -48,12 +47,12 @@ def change_step(
     return of_task_number(read)
 
 
-def writing_plan(rows: DataFrame, folder: Path, limits: Limits = LIMITS) -> DataFrame:
+def writing_plan(rows: DataFrame, folder: Path) -> DataFrame:
     """The plan that writes a DataFrame's rows, each task its own; ``run_writing`` runs it."""
     place = str(folder)
 
     def write(batches: ArrowBatches) -> ArrowBatches:
-        writer = SegmentWriter(place, limits=limits)
+        writer = SegmentWriter(place)
         for batch in batches:
             writer.add(batch)
         for segment in writer.close():
