@@ -6,7 +6,7 @@ A session without Spark refuses these when they are registered. The limits below
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
@@ -22,48 +22,28 @@ from workbench.session.session import Session
 OFF_THE_FAST_PATH = Path(str(resources.files("benchmarks.gate"))) / "off_the_fast_path.json"
 ROWS, TABLE_ROWS = 1_000, 200
 """Of the stream and of tables."""
-_LIMITS = Limits(pairs_compared_per_registration=200_000)
+MATRIX_LIMITS = Limits(pairs_compared_per_registration=200_000)
 """Most pairs that a query may look at as it is registered: few rows stand for a hundred times as many."""
 
 
 def off_the_fast_path(chosen: Iterable[KindOfQuery] | None = None) -> list[str]:
     """The names of the rows off the fast path, of some or of all; takes 5 seconds for all."""
-    with _session(Options(sharing=False)) as session:
-        return [kind.name for kind in (kinds() if chosen is None else chosen) if _needs_spark(session, kind)]
-
-
-def slowed_down(chosen: Iterable[KindOfQuery], beside: Sequence[KindOfQuery]) -> list[tuple[str, str]]:
-    """The pairs of which one query falls off the fast path beside the other, where both are on it alone.
-
-    Each of the chosen ones stays while one after the other of those beside it is registered, shared with it as far as
-    it can be, and dropped. What both read is computed anew then, for both.
-    """
-    off, found = set(load()), list[tuple[str, str]]()
-    with _session(Options()) as session:
-        for kind in chosen:
-            if kind.name in off:
-                session.parts.jobs.limits = Limits()  # what is slow here for many rows has few
-            session.register(kind.sql, name="stays")
-            session.parts.jobs.limits = _LIMITS
-            found += [
-                (kind.name, other.name) for other in beside if other.name not in off and _needs_spark(session, other)
-            ]
-            session.drop("stays")
-    return found
+    with matrix_session(Options(sharing=False)) as session:
+        return [kind.name for kind in (kinds() if chosen is None else chosen) if needs_spark(session, kind)]
 
 
 @contextmanager
-def _session(options: Options) -> Iterator[Session]:
+def matrix_session(options: Options) -> Iterator[Session]:
     """A session without Spark over few rows."""
     with Session(InProcess(), options=options) as session:
-        session.parts.jobs.limits = _LIMITS
+        session.parts.jobs.limits = MATRIX_LIMITS
         session.add_stream("t", sample.rows(ROWS), history=ROWS, batch=1, time="ts")
         for name, table in sample.tables().items():
             session.add_table(name, table.slice(0, TABLE_ROWS))
         yield session
 
 
-def _needs_spark(session: Session, kind: KindOfQuery) -> bool:
+def needs_spark(session: Session, kind: KindOfQuery) -> bool:
     """Whether a query cannot be registered or read without Spark, or looks at too many pairs."""
     try:
         try:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
 from long import LONG
 
-from benchmarks.gate.matrix import load, off_the_fast_path, slowed_down, write
-from benchmarks.query_sets.kinds import kinds
+from benchmarks.gate.matrix import MATRIX_LIMITS, load, matrix_session, needs_spark, off_the_fast_path, write
+from benchmarks.query_sets.kinds import KindOfQuery, kinds
 from workbench.engine.spark.in_process import NeedsSparkError
+from workbench.limits import Limits
+from workbench.options import Options
 from workbench.session.query import Query
 from workbench.session.session import Session
 
@@ -19,6 +22,26 @@ from workbench.session.session import Session
 def test_no_row_is_off_that_was_not() -> None:
     rows = kinds() if LONG else kinds()[int(os.environ["ARGUS_SEED"]) % 3 :: 3]
     assert not set(off_the_fast_path(rows)) - set(load()), "these fell off the fast path"
+
+
+def slowed_down(chosen: Iterable[KindOfQuery], beside: Sequence[KindOfQuery]) -> list[tuple[str, str]]:
+    """The pairs of which one query falls off the fast path beside the other, where both are on it alone.
+
+    Each of the chosen ones stays while one after the other of those beside it is registered, shared with it as far as
+    it can be, and dropped. What both read is computed anew then, for both.
+    """
+    off, found = set(load()), list[tuple[str, str]]()
+    with matrix_session(Options()) as session:
+        for kind in chosen:
+            if kind.name in off:
+                session.parts.jobs.limits = Limits()  # what is slow here for many rows has few
+            session.register(kind.sql, name="stays")
+            session.parts.jobs.limits = MATRIX_LIMITS
+            found += [
+                (kind.name, other.name) for other in beside if other.name not in off and needs_spark(session, other)
+            ]
+            session.drop("stays")
+    return found
 
 
 def test_no_query_costs_another_its_fast_path() -> None:
