@@ -16,7 +16,7 @@ import numpy as np
 
 from workbench.arrow.types import Mask
 from workbench.engine.operators.analytic.ordered_rows import OrderedRows, Side
-from workbench.engine.operators.analytic.ranges import First, Reading
+from workbench.engine.operators.analytic.ranges import First
 from workbench.engine.storage.grouping import Positions
 from workbench.sql.algebra.analytic import DENSE_RANK, RANK, ROW_NUMBER
 
@@ -29,7 +29,7 @@ class FirstRows:
     most: int
 
     @property
-    def reading(self) -> Reading | None:
+    def reading(self) -> First | None:
         """Which rows are enough to tell the first ones; ``None``: all are needed, since dense ranks are not counted."""
         return None if self.rank == DENSE_RANK else First(self.most, peers=self.rank == RANK)
 

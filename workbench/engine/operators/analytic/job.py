@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from workbench.arrow.types import Mask
+from workbench.engine.operators.analytic.carried_values import CarriedValues
 from workbench.engine.operators.analytic.first_rows import FirstRows
 from workbench.engine.operators.analytic.numbered import evaluated_change, evaluated_columns, inputs_of
 from workbench.engine.operators.analytic.ordered_rows import (
@@ -29,8 +30,8 @@ from workbench.engine.operators.analytic.ordered_rows import (
     Side,
     prefix_columns,
 )
-from workbench.engine.operators.analytic.partitions import PartitionLookup, selected
-from workbench.engine.operators.analytic.ranges import Around, CarriedValues, Reading
+from workbench.engine.operators.analytic.partitions import PartitionLookup, Reading, selected
+from workbench.engine.operators.analytic.ranges import Around
 from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.analytic.reach import (

@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from workbench.arrow.types import Mask
-from workbench.engine.operators.analytic.ranges import CarriedValues, Partitions, Ranges, Reading
+from workbench.engine.operators.analytic.carried_values import CarriedValues
+from workbench.engine.operators.analytic.ranges import Around, First, Partitions, Ranges
 from workbench.engine.operators.grouped.state_lookup import KeyedLookup
 from workbench.engine.storage.grouping import Positions, group_rows
 from workbench.engine.storage.indexes.key_index import Hashes, Key, KeyRanges, candidates_of_each, row_hashes
@@ -18,6 +19,9 @@ from workbench.engine.storage.indexes.prefix_index import Along, EntryRange
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run, open_segment, read_share
 from workbench.limits import LIMITS, Limits
+
+Reading = Around | First | CarriedValues
+"""What says which ranges of a large partition are read."""
 
 
 @dataclass(frozen=True)
