@@ -449,7 +449,6 @@ def appended(folder: Path, orders_: Sequence[tuple[int, int]], groups: Sequence[
         ("range first", [(BIG, 1)], BIG),
         ("tiles", [(BIG, 1)], 8),
         ("shares", [(BIG, 1)], 24),
-        ("tiles beside others", [(BIG // 2, -1)], 8 * 44),
     ],
 )
 def test_an_appended_row_reads_its_neighbours(
@@ -459,7 +458,7 @@ def test_an_appended_row_reads_its_neighbours(
     stored = tuple(segment for at in range(5) for segment in appended(tmp_path, [(n, 1) for n in range(at, BIG, 5)]))
     calls = functions(over)[name]
     arriving = appended(tmp_path, change_of)
-    step = step_of(over, calls, None, 4_096)
+    step = step_of(over, calls, None, 512)
     changed = [batch for part in arriving for batch in step.rows.scan.select(order_index.open_segment(part.path))]
     assert sum(batch.num_rows for batch in step.rows.of(changed, stored).rows) <= most
     whole = replace(step, rows=replace(step.rows, limits=Limits(rows_of_large_partition=10**9)))

@@ -298,9 +298,11 @@ class Around:
             most: ranges of each partition; one that has more has none here.
         """
         margin, (of, keys) = self.margin, partitions.changed
-        places, least, greatest = self._moved_ends(partitions)
+        sought = 2 * margin.ends  # before the batch and after it, each in the time of a range
+        every = np.flatnonzero(sought <= most)
+        places, least, greatest = self._moved_ends(partitions, every)
         if margin.onwards:
-            of, keys = partitions.every, partitions.change.run.orders[partitions.change.first]
+            of, keys = every, partitions.change.run.orders[partitions.change.first[every]]
             for each in np.split(least, len(margin.tiles)) if margin.tiles else ():
                 keys = _lesser(keys, each)
         before, behind = self._reached(partitions, of, keys, keys)
@@ -309,7 +311,7 @@ class Around:
             apart = np.append(True, (of[1:] != of[:-1]) | (starts[1:] - ends[:-1] > 2 * (margin.rows + margin.groups)))
             first = np.flatnonzero(apart)
             last = np.append(first[1:], len(of)) - 1
-            few = (np.bincount(of[first], minlength=len(most)) <= most)[of[first]]
+            few = (np.bincount(of[first], minlength=len(most)) + sought <= most)[of[first]]
             before, behind = before.chosen(first[few]), behind.chosen(last[few])
             if len(places):
                 there = np.isin(places, before.of)
@@ -321,9 +323,9 @@ class Around:
         ranges = Ranges(low, partitions.ends(low.of) if margin.onwards else high)
         return self._with_ends(partitions, ranges) if margin.first or margin.last else ranges
 
-    def _moved_ends(self, partitions: Partitions) -> tuple[Positions, OrderKeys, OrderKeys]:
-        """The partitions of ends of tiles, one end after the other, and between which keys these move in the batch."""
-        every, tiles = partitions.every, self.margin.tiles
+    def _moved_ends(self, partitions: Partitions, every: Positions) -> tuple[Positions, OrderKeys, OrderKeys]:
+        """Some partitions for each end of tiles, one after the other, and between which keys the end moves."""
+        tiles = self.margin.tiles
         if not tiles:
             nothing = partitions.change.run.orders[:0]
             return every[:0], nothing, nothing

@@ -184,6 +184,12 @@ class Margin:
     tiles: tuple[TileEnd | ShareEnd, ...] = ()
 
     @property
+    def ends(self) -> int:
+        """How many places of tiles and shares have to be found."""
+        none = np.zeros(1, dtype=np.int64)
+        return sum(len(tile.ends(none)) for tile in self.tiles)
+
+    @property
     def kinds(self) -> int:
         """In how many ways it counts how far it is."""
         return sum(map(bool, (self.rows, self.groups, self.distance)))
