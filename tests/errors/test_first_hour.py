@@ -146,6 +146,8 @@ def test_a_file_that_is_called_as_a_text_and_is_none(
 @pytest.mark.parametrize(
     ("line", "message", "hint"),
     [
+        ("best SELECT a FROM S", "has no command best", "%%argus best, and the SQL in the lines below"),
+        ("cell best SELECT a FROM S", "SELECT is not understood", "the SQL stands in the lines below"),
         ("stream S=in.csv", "stand apart", "%argus stream S in.csv"),
         ("stream S in.csv --format day=%d.%m.%Y", "--format is not understood", '--type "day=date d.M.yyyy"'),
         ("stream S s3:/bucket/x.csv", "neither a file nor an address", "did you mean s3://bucket/x.csv?"),

@@ -238,6 +238,8 @@ class Command:
             return "it takes the name of a query; %%argus NAME, with the SQL in the lines below, registers one"
         if before and (words[max(0, at - 2)].startswith("--") or any(each.completes == "path" for each in placed)):
             return f'if "{before} {unknown}" is one value, it stands in quotes'
+        if unknown.lower() in ("select", "with"):
+            return f"the SQL stands in the lines below %%argus {before}"
         if len(placed) == 1 and placed[0].completes and unknown.lower() not in _OF_OTHERS:
             each = f"{self._line([before])}, then {self._line([unknown])}"
             return f'one at a time: {each}; "{before} {unknown}" in quotes is one name'

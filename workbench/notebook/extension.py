@@ -67,7 +67,7 @@ class ArgusMagics(Magics):
             current = self.context.current
             queries = () if current is None or current.closed else current.queries
             name, rest = command_and_rest(line.strip())
-            self._run(find_command(name, queries), rest)
+            self._run(find_command(name, queries, rest), rest)
 
     def _run(self, command: Command, line: str, cell: str | None = None) -> None:
         wants_help = {"--help", "-h"} & set(line.split())

@@ -65,7 +65,8 @@ class Stream:
     def __repr__(self) -> str:
         arrived = "" if self.table else f", {self.position:,} of them arrived"
         time = f", time={self.time!r}" if self.time else ""
-        return f"{'Table' if self.table else 'Stream'}({self.name!r}, {self.rows:,} rows{arrived}{time})"
+        rows = f"{self.rows:,} row{'s' * (self.rows != 1)}"
+        return f"{'Table' if self.table else 'Stream'}({self.name!r}, {rows}{arrived}{time})"
 
     @property
     def name(self) -> str:

@@ -9,12 +9,17 @@ from random import Random
 
 import duckdb
 import pyarrow as pa
+import pytest
 
 from workbench.engine.physical.stored.values import computed_value
+from workbench.errors import UnsupportedError
 from workbench.sql.algebra.expressions import Column, Constant
-from workbench.sql.algebra.types import STRING, TIMESTAMP
+from workbench.sql.algebra.types import INSTANT, STRING, TIMESTAMP
+from workbench.sql.binder.pipeline import bind
 from workbench.sql.dialects import DIALECTS
 from workbench.sql.functions.times.strptime import micros_of_texts, read_by_strptime
+from workbench.sql.logical import output_columns
+from workbench.sql.schema import Schema
 from workbench.sql.syntax.date_formats import to_read
 
 SEED = int(os.environ["ARGUS_SEED"])
@@ -31,6 +36,21 @@ ELEMENTS = {
     "%p": ("AM", "pm", "Pm", "x"),
     **dict.fromkeys(("%T", "%X"), ("10:00:01", "1:2:3")),
     "%x": ("2026-01-31", "26-2-30"),
+    "%z": (
+        "+0200",
+        "-07",
+        "+02:00",
+        "+5",
+        "Z",
+        "-00:30",
+        "+02:00:30",
+        "+020030",
+        "+9900",
+        "0200",
+        "+2:00",
+        "-12:",
+        "+1",
+    ),
 }
 BETWEEN = ("  ", "   ", "-", "/", " ", ":", "", "T", ", ", ".", "Z", "'s", " at ")
 
@@ -73,6 +93,19 @@ def test_the_time_of_a_line_of_a_log_needs_no_job_of_spark() -> None:
     assert computed is not None
     times = computed.values(pa.RecordBatch.from_pydict({"s": ["01/Mar/2026:10:00:00", None, "-", "1/mar/2026:10:0:0"]}))
     assert times.to_pylist() == [ten := dt.datetime(2026, 3, 1, 10), None, None, ten]
+
+
+def test_a_time_with_its_offset_is_an_instant() -> None:
+    schema = Schema({"logs": (("line", STRING),)})
+    sql = "SELECT STRPTIME(line, '%d/%b/%Y:%H:%M:%S %z') AS at FROM logs"
+    bound = bind(sql, "duckdb", schema).query
+    assert bound is not None and output_columns(bound)[0][1] == INSTANT
+    computed = computed_value(read_by_strptime(Column("s", STRING), "%d/%b/%Y:%H:%M:%S %z"))
+    assert computed is not None
+    times = computed.values(pa.RecordBatch.from_pydict({"s": ["10/Oct/2026:13:55:36 -0700", "10/Oct/2026:13:55:36"]}))
+    assert times.to_pylist() == [dt.datetime(2026, 10, 10, 20, 55, 36), None]
+    with pytest.raises(UnsupportedError, match="%z"):
+        bind("SELECT STRFTIME(CAST(line AS TIMESTAMP), '%z') FROM logs", "duckdb", schema)
 
 
 def test_a_constant_is_folded() -> None:

@@ -63,8 +63,9 @@ _MEANT = {
 """The commands to use instead of those of other tools."""
 
 
-def find_command(name: str, queries: Container[str] = ()) -> Command:
-    """The command of this name; ``queries`` are those that there are, for whose answers one may have asked.
+def find_command(name: str, queries: Container[str] = (), rest: str = "") -> Command:
+    """The command of this name; ``queries`` are those that there are, for whose answers one may have asked, and
+    ``rest`` is what follows it.
 
     Raises:
         MagicError: no command has that name.
@@ -73,6 +74,8 @@ def find_command(name: str, queries: Container[str] = ()) -> Command:
         return define.cell_magic
     if name not in COMMANDS:
         shown = f"%argus results {name} shows its answer" if name in queries else None
+        is_cell = rest.lower().startswith(("select ", "with "))
+        shown = f"a query is a cell: %%argus {name}, and the SQL in the lines below" if is_cell else shown
         hint = shown or _MEANT.get(name.lower()) or nearest(name, COMMANDS) or "%argus help lists them"
         raise MagicError(f"%argus has no command {name}", hint=hint)
     return COMMANDS[name]

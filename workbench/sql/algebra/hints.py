@@ -17,6 +17,7 @@ _MONTH_FIRST = re.compile(r"([A-Za-z]{3})[a-z]*\.?\s(\d{1,2}),?\s(\d{4})(?:,?\s+
 _TIME = re.compile(r"\d{1,2}:\d\d(:\d\d)?")
 _LENGTH = re.compile(r"\s*(\d+)\s*(second|minute|hour|day|week|month|quarter|year)s?\s*", re.IGNORECASE)
 _ISO_DATE = re.compile(r"(\d{4})-(\d\d?)-(\d\d?)(?![\d-])")
+_NO_DIGITS = re.compile(r"nan|[+-]?inf(inity)?", re.IGNORECASE)
 _PLAIN = re.compile(r"[-+]?\d+(\.\d+)?")
 _COMMA_FRACTION = re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d+),\d+")
 _COMMA_GROUPS = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?")
@@ -37,6 +38,8 @@ def literal_hint(text: str, type_: DataType) -> str | None:
         return f"write INTERVAL '{length[1]}' {length[2].upper()}"
     if type_.temporal and (lacks := _lacking_day(text)):
         return lacks
+    if type_.kind is Kind.DOUBLE and _NO_DIGITS.fullmatch(text.strip()):
+        return f"write CAST('{text.strip()}' AS DOUBLE)"
     if type_.temporal:
         meant = [f"'{time}'" for time in _times(text.strip(), type_.kind is Kind.DATE)]
     else:

@@ -26,14 +26,14 @@ from workbench.sql.algebra.expressions import (
     map_columns,
 )
 from workbench.sql.algebra.hints import on_a_clock
-from workbench.sql.algebra.types import BOOLEAN, COUNTED, DATE, INSTANT, DataType, Kind
+from workbench.sql.algebra.types import BOOLEAN, COUNTED, DATE, INSTANT, STRING, DataType, Kind
 from workbench.sql.binder.aggregates.aggregation import Aggregation, in_one_order, is_aggregate, level_of
 from workbench.sql.binder.differences import refuse_different
 from workbench.sql.binder.protocols import AggregateOfOuter, AnalyticBinder, SubqueryBinder, is_subquery
 from workbench.sql.binder.scope import Scope, scope_of
 from workbench.sql.binder.whole_rows import row_of
 from workbench.sql.binder.window_functions import bind_part_of_call, bind_window, is_part, is_window_call
-from workbench.sql.function_help import LACKS_ARGUMENT, all_help, signature_hint
+from workbench.sql.function_help import LACKS_ARGUMENT, all_help, functions, signature_hint
 from workbench.sql.functions.arrays.arrays import variable
 from workbench.sql.functions.calls import FUNCTIONS, cast
 from workbench.sql.functions.collation import note_comparison
@@ -81,6 +81,7 @@ _HINTS: dict[type[exp.Expr], str] = {
     exp.RespectNulls: "every aggregate skips NULLs; leave it out",
     exp.WithinGroup: "PERCENTILE_CONT, PERCENTILE_DISC and MODE have it",
 }
+_WHOLE = "each side is a whole condition: x = 'A' OR x = 'B', or x IN ('A', 'B')"
 COMPARE = "compare it with something, as in a > 3"
 """The hint where another value stands for a condition."""
 
@@ -176,6 +177,7 @@ class ScalarBinder:
             return Constant(None, BOOLEAN)
         if bound.type != BOOLEAN:
             hint = f"compare it with something, as in {node.name} = …" if isinstance(node, exp.Column) else COMPARE
+            hint = _WHOLE if bound.type == STRING and isinstance(node.parent, exp.Connector) else hint
             raise self.source.error(f"type clash: a condition is needed, not {bound.type}", node, hint)
         return bound
 
@@ -424,6 +426,8 @@ class ScalarBinder:
         shown = (help_.name for help_ in all_help() if self.dialect in help_.dialects)
         known = [*self.schema.functions, *self.schema.aggregates, *shown]
         close = usual_call(name, self.dialect) or nearest(name, [k for k in known if is_near(name, k.lower())])
+        if (called := functions(self.dialect).get(name)) is not None:
+            raise self.source.error(f"{node.name} cannot be called so", node, f"write {called.signature}")
         hint = close or of_its_parts(name, known) or "the Tab key lists functions as you type"
         raise self.source.error(f"unknown function {node.name}", node, hint)
 

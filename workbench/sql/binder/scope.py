@@ -153,8 +153,8 @@ class Scope:
         if self._compared_with_text(column) or text != column.name:
             raise self.source.error(f"unknown column {column.name}", column, f"if it is a text, write '{text}'")
         listed = f"there are {_listed(known)}" if known else _nothing_known(self.source.sql)
-        if len(name) > 2 and (meant := similar_key_words(name)):
-            listed = f"did you mean {meant[0]}? {listed}"
+        meant = [word for word in similar_key_words(name) if word[0] == name[0].upper()] if len(name) > 2 else []
+        listed = f"did you mean {meant[0]}? {listed}" if meant else listed
         inside = (f"did you mean {known}.{name}?" for known, e in self.columns if _has(e, name))
         special = (_of_alias(column), _of_duration(column.name), _of_aggregate(column.name), next(inside, None))
         hint = self.source.usual_form(column) or next(filter(None, special), None) or self._near(name, known)

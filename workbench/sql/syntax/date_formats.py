@@ -61,12 +61,13 @@ SSS        %g    -     -     MS
 SSS        -     -     -     FF3
 SSSSSS     %f    -     %f    US       reads
 SSSSSS     -     -     -     FF6
+Z          %z    -     -     -        only
 a          %p    %p    %p    AM       reads
 a          -     -     -     PM       reads
 Q          -     -     -     Q
 """
 """Java's letters, with ``^`` in capitals, ``_`` in small letters and ``9`` padded to nine characters; the elements of
-the families; and whether a text is read by it, too, by all or where names were compared."""
+the families; and whether a text is read by it, too, by all or where names were compared, or only read."""
 _WHOLE = {"%T": "%H:%M:%S", "%X": "%H:%M:%S", "%x": "%Y-%m-%d", "%c": "%Y-%m-%d %H:%M:%S"}
 """Elements of duckdb that stand for several."""
 _NUMERIC = re.compile("YYYY|YY|MM|DDD|DD|HH24|HH12|HH|MI|SS|MS|US|FF3|FF6|AM|PM|Q", re.IGNORECASE)
@@ -221,12 +222,13 @@ _ROWS = list(_rows())
 
 def _java_of(rules: Dialect, reading: bool) -> dict[str, str]:
     family = (Formats.DUCKDB, Formats.STRFTIME, Formats.MYSQL, Formats.MODEL).index(rules.formats)
-    readers = {"reads", "named"} if rules.names_in_formats else {"reads"}
+    readers = {"reads", "only", "named"} if rules.names_in_formats else {"reads", "only"}
     of_next = rules.quotes_in_formats  # FM is of the next element in postgres, and in oracle of all that follow
     return {
         families[family]: java
         for java, families, read_by in reversed(_ROWS)
-        if (not readers.isdisjoint(read_by) or not reading) and (of_next or not families[family].startswith("FM"))
+        if (not readers.isdisjoint(read_by) if reading else "only" not in read_by)
+        and (of_next or not families[family].startswith("FM"))
     }
 
 

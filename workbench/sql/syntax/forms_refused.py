@@ -91,6 +91,13 @@ _REFUSED = (
      "STRING_AGG takes two arguments", "write {at}(name, ', ')"),
     (frozenset({"postgres"}), r"\b(?P<at>MODE) \( [^)]", "MODE takes no arguments",
      "write MODE() WITHIN GROUP (ORDER BY …)"),
+    (_ALL - {"oracle"}, r"(?P<at>ROWNUM) <=? (?P<of>\d+)", "ROWNUM is not supported", "write LIMIT {of} at the end"),
+    (_SPARK, r"\b(?P<of>(?:DATE|TIMESTAMP)_?(?:DIFF|ADD)) \( (?P<at>'…') , [^,()]+ , ", "the unit of {OF} is no text",
+     "write it without quotes, as in {OF}(DAY, …)"),
+    (_SPARK, rf"\b(?P<of>TIMESTAMP(?:DIFF|ADD)) \( (?P<at>(?!{_UNIT} |'…')\S+)", "the unit of {OF} stands first",
+     "as in {OF}(DAY, …)"),
+    (_ALL, r"(?P<at>EMIT) (?:CHANGES|FINAL)\b", "syntax error: EMIT is of another system",
+     "leave it out: every answer follows its rows"),
     # Habits of other tools.
     (_ALL, r"(?P<at>\$)(?: ?\{)? ?__\w+", "a macro of Grafana stands for nothing here",
      "write what it stands for, as t > now() - INTERVAL '1' HOUR"),

@@ -130,6 +130,8 @@ def _missing(statement: Sequence[Token], words: Sequence[str], place: int) -> It
         return Repair(place, place, f" {text} ", hint)
 
     clause = _clause(statement, place)
+    if place > 1 and statement[place - 2].token_type is TokenType.ALIAS:
+        yield put(",", f"is a comma missing {between}?")
     if before.token_type in _SIDES:
         yield put("JOIN", f"JOIN is missing behind {one}")
     if before.token_type in _ENDING and after.token_type in _BEGINNING:

@@ -400,9 +400,9 @@ def not_grouped(
         source: the text.
     """
     node = next((n for n, e in known if column in columns(e)), None)
-    name = node.sql() if node is not None else column.name
-    place = node if node is not None else select.args.get("group") or select
-    hint = f"add {name} to GROUP BY, or take MIN({name})"
+    group, name = select.args.get("group"), column.name if node is None else node.sql()
+    place, over = node or group or select, f"of all rows there is SUM({name}) OVER (); or take MIN({name})"
+    hint = over if group is None and place.parent is not select else f"add {name} to GROUP BY, or take MIN({name})"
     return source.error(f"column {name} is neither in GROUP BY nor in an aggregate", place, hint)
 
 

@@ -167,7 +167,7 @@ def _text_and_separator(arguments: list[Expression], node: exp.Expr, b: Expressi
         return [call("hex_of_bytes", value), _digits(separator, node, b)]
     if not b.rules.lists_any_values and value.type.kind not in (Kind.STRING, Kind.INTEGER, Kind.DATE):
         b.source.refuse(
-            "LISTAGG of such values",
+            f"{(b.source.called(node) or 'LISTAGG').upper()} of such values",
             node,
             "CAST it AS " + ("VARCHAR first" if b.dialect != "postgres" else "TEXT first"),
         )

@@ -184,6 +184,8 @@ def _parse(b: ExpressionBinder, node: exp.Expr, function: str, value: Expression
         result = read_by_strptime(value, format_.name)
     if isinstance(value, Constant) and value.value is not None and coercion.is_null(result):
         raise b.source.error(f"'{value.value}' is not of the format", node)
+    if of_zone and b.rules.formats is Formats.DUCKDB:
+        return instant_of(result, UTC, False)
     if not of_zone or zoning().zone == UTC:
         return result
     return cast(result, DATE) if function == "to_date" else session_timestamp(instant_of(result, UTC, False))

@@ -19,6 +19,8 @@ from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import function
 from workbench.sql.syntax.date_formats import parts_to_read
 
+_OFFSET = r"([+-][0-9]{2}(?>[0-9]{2}|:[0-9]{2}(?::[0-9]{2}|(?!:))|(?![:0-9])))"
+"""Of a zone: hours, and minutes and seconds if there are any, before which a colon may stand."""
 _BLANKS = r"[ \t\n\x0B\f\r]"
 _MONTHS = tuple(calendar.month_abbr)[1:]
 _NAMES = {"MMM": _MONTHS, "MMMM": tuple(calendar.month_name)[1:], "a": ("AM", "PM")}
@@ -44,7 +46,10 @@ def _shape(format_: str) -> tuple[re.Pattern[str], tuple[str, ...]]:
     """
     shape, letters = f"{_BLANKS}*", list[str]()
     for part in parts_to_read(format_, DIALECTS["duckdb"]):
-        if part[0].isalpha():
+        if part == "Z":
+            shape += _OFFSET
+            letters.append(part)
+        elif part[0].isalpha():
             most = {"y": 4, "S": len(part)}.get(part[0], 2)
             shape += f"((?i:{'|'.join(_NAMES[part])}))" if part in _NAMES else f"([0-9]{{1,{most}}}+)"
             letters.append(part if part in _NAMES else part[0])
@@ -60,6 +65,18 @@ def _numbers(letter: str, texts: Sequence[str]) -> _Numbers:
     if letter == "S":
         texts = [text.ljust(_DIGITS, "0") for text in texts]
     return np.array(list(map(int, texts)))
+
+
+@lru_cache(maxsize=1_024)
+def _seconds_of_offset(text: str) -> int:
+    """The seconds by which clocks of an offset are ahead of UTC.
+
+    Example:
+        >>> _seconds_of_offset("+0530"), _seconds_of_offset("-00:30"), _seconds_of_offset("+02")
+        (19800, -1800, 7200)
+    """
+    hours, minutes, seconds = ([int(part) for part in re.findall("[0-9]{2}", text)] + [0, 0])[:3]
+    return (hours * 3_600 + minutes * 60 + seconds) * (-1 if text[0] == "-" else 1)
 
 
 def micros_of_texts(texts: Sequence[str], format_: str) -> list[int | None]:
@@ -79,10 +96,13 @@ def micros_of_texts(texts: Sequence[str], format_: str) -> list[int | None]:
     found = list(map(shape.fullmatch, texts))
     matches = [match.groups() for match in found if match]
     fields = {letter: np.full(len(matches), first) for letter, first in _FIRST.items()}
-    valid, is_afternoon = np.full(len(matches), True), None
+    valid, is_afternoon, offsets = np.full(len(matches), True), None, np.full(len(matches), 0)
     for letter, values in zip(letters, zip(*matches, strict=True), strict=False):
         if letter == "a":
             is_afternoon = np.array([value in ("PM", "pm", "Pm", "pM") for value in values])
+            continue
+        if letter == "Z":
+            offsets = np.array(list(map(_seconds_of_offset, values)))
             continue
         numbers = _numbers(letter, values)
         least, most = _BOUNDS[letter[0]]
@@ -94,7 +114,7 @@ def micros_of_texts(texts: Sequence[str], format_: str) -> list[int | None]:
     months = (fields["y"] - 1970) * 12 + fields["M"] - 1
     days = months.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64) + fields["d"] - 1
     valid &= days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64) == months
-    seconds = (fields["H"] * 60 + fields["m"]) * 60 + fields["s"]
+    seconds = (fields["H"] * 60 + fields["m"]) * 60 + fields["s"] - offsets
     times = (days * _DAY + seconds * _SECOND + fields["S"]).tolist()
     micros = (time if is_valid else None for time, is_valid in zip(times, valid.tolist(), strict=True))
     return [next(micros) if match else None for match in found]
