@@ -1,4 +1,4 @@
-"""``kill -9`` while a session follows objects that land in a store: each brings its rows once, beside DuckDB.
+"""``kill -9`` while a session follows objects that land in a store, or a topic: each brings its rows once.
 
 One kill in the usual run; ``ARGUS_KILLS=100`` makes as many.
 """
@@ -14,6 +14,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 
 import duckdb
@@ -21,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from oracle.test_by_tasks import killing
-from servers import answers_dropped, object_store
+from servers import ISOLATES, Broker, answers_dropped, isolating_broker, object_store
 from worker_processes import worker_processes
 
 from workbench import Session
@@ -154,6 +155,43 @@ def test_workers_that_read_objects_survive_being_killed(tmp_path: Path) -> None:
             assert {path for path in stored if path.endswith((".arrow", ".parquet"))} == named
     check_answers(answers, tmp_path / "copies")
     print(f"{KILLS} kills, {workers.tried_again} tried again, {len(dropped)} answers dropped, {landing.rows:,} rows")
+
+
+@pytest.mark.timeout(300 + 60 * KILLS)
+def test_a_session_whose_tasks_read_a_topic_survives_being_killed(tmp_path: Path) -> None:
+    """Each message brings its row once."""
+    delays, put, ended = random.Random(7), [0], threading.Event()
+    query = "SELECT v % 5 AS grp, COUNT(*) AS n, SUM(v) AS s FROM T GROUP BY 1"
+    with isolating_broker("t") if ISOLATES else nullcontext(Broker()) as broker:
+
+        def produce() -> None:
+            for partition in range(4):
+                broker.put("t", *({"v": v} for v in range(put[0], put[0] + 30)), partition=partition)
+                put[0] += 30
+
+        def go_on() -> None:
+            while not ended.wait(0.05):
+                produce()
+
+        produce()
+        with Session(InProcess(), tmp_path / "s") as session:
+            session.add_stream("T", broker.url("t"), batch=2_000)
+            session.register(query, name="groups")
+        producing = threading.Thread(target=go_on)
+        producing.start()
+        for _ in range(KILLS):
+            killed_after(str(tmp_path / "s"), "tasks", delays.uniform(0, 1))
+        ended.set()
+        producing.join()
+        with Session.open(tmp_path / "s", InProcess()) as session:
+            while session.run(1):
+                pass
+            found = Counter(session.query("groups").result().itertuples(index=False, name=None))
+            log = session.parts.store.state.stream("T").log
+            assert files_with(log, range(log.copied, log.rows))
+    of_groups = (range(group, put[0], 5) for group in range(5))
+    assert found == Counter((group, len(values), sum(values)) for group, values in enumerate(of_groups))
+    print(f"{KILLS} kills, {put[0]:,} messages")
 
 
 def check_answers(answers: Mapping[str, Counter[tuple[object, ...]]], copies: Path) -> None:
