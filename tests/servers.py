@@ -385,8 +385,13 @@ def answers_dropped(part: float) -> Iterator[list[str]]:
         def log_message(self, *_: object) -> None:
             """Say nothing."""
 
-    between = ThreadingHTTPServer(("127.0.0.1", 0), Between)
-    between.daemon_threads = True
+    class Quiet(ThreadingHTTPServer):
+        daemon_threads = True
+
+        def handle_error(self, *_: object) -> None:
+            """Say nothing of clients that were killed."""
+
+    between = Quiet(("127.0.0.1", 0), Between)
     threading.Thread(target=between.serve_forever, args=[0.02], daemon=True).start()
     try:
         with pytest.MonkeyPatch.context() as patch:
