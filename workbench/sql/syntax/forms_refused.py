@@ -50,7 +50,8 @@ _REFUSED = (
     (_ALL - {"duckdb", "presto", "trino"}, r"\bCOUNT \( (?P<at>\))", "COUNT takes a value", "COUNT(*) counts rows"),
     (_ALL - {"oracle"}, r"(?::: |\bCAST \( (?:(?!\bCAST\b).)*? AS )(?P<at>NUMBER|N?VARCHAR2|N?CLOB)\b",
      "there is no type {at}", "write DECIMAL(15, 2), DOUBLE or BIGINT, and VARCHAR of texts"),
-    (frozenset({"postgres"}), r"\b(?P<at>PERCENTILE_CONT|PERCENTILE_DISC) \( (?!\S+ \) WITHIN\b)[^()]*,",
+    (frozenset({"postgres"}),
+     r"\b(?P<at>PERCENTILE_(?:CONT|DISC)) \( (?!(?:\S+|(?:ARRAY )?\[[^]]*\]) \) WITHIN\b)[^()]*,",
      "{AT} takes a share alone", "write {at}(0.5) WITHIN GROUP (ORDER BY …)"),
     (_ALL, r"\b(?P<at>IF) (?!\()[^()]*? THEN\b", "IF … THEN is no expression", "write CASE WHEN … THEN … ELSE … END"),
     (_ALL, r"\bLIMIT \d+ (?P<at>ROWS?)\b", "LIMIT has a number alone", "leave {at} out"),
@@ -128,7 +129,7 @@ _REFUSED = (
      "syntax error: GROUP BY ALL names all columns", "leave ALL out, or what stands behind it"),
     (frozenset({"duckdb"}), r"\bRENAME \( (?:\w+ AS \w+ , )*(?P<name>\w+) (?P<at>(?!AS\b)\w+)",
      "syntax error: RENAME has AS", "write {name} AS {at}"),
-    (frozenset({"duckdb"}), r"\b(?P<at>PERCENTILE_(?P<of>CONT|DISC)) \( (?!\S+ \) WITHIN\b)[^()]*,",
+    (frozenset({"duckdb"}), r"\b(?P<at>PERCENTILE_(?P<of>CONT|DISC)) \( (?!(?:\S+|\[[^]]*\]) \) WITHIN\b)[^()]*,",
      "{AT} has WITHIN GROUP", "write QUANTILE_{OF}(x, 0.5), or {AT}(0.5) WITHIN GROUP (ORDER BY x)"),
 )  # fmt: skip
 _PATTERNS = [
