@@ -146,7 +146,9 @@ def test_workers_that_read_objects_survive_being_killed(tmp_path: Path) -> None:
             workers.failing = workers.slow = 0.0
             workers.settle()
             landing.land()
-            s.run(1)
+            until = time.monotonic() + 120
+            while s.streams["T"].position < landing.rows and time.monotonic() < until:
+                s.run(1)  # a look lists all objects only now and then, where they are more than a thousand
             answers = {name: Counter(s.query(name).result().itertuples(index=False, name=None)) for name in QUERIES}
             log, folder = s.parts.store.state.stream("T").log, str(s.path)
             named = {str(file.path) for file in files_with(log, range(log.rows))}
