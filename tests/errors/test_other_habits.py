@@ -39,7 +39,6 @@ REFUSED = (
     ("spark duckdb postgres", "SELECT depot FROM Parcel WHERE kg BETWEEN (3 AND 5)", "(3", "without parentheses"),
     ("spark", "SELECT depot FROM Parcel WHERE sent > INTERVAL '7 days' ago", "ago", "NOW() - INTERVAL '7 days'"),
     ("duckdb spark postgres", "SELECT depot FROM Parcel WHERE sent > NOW", "NOW", "NOW()"),
-    ("spark postgres", "SELECT depot FROM Parcel LIMIT 10%", "%", "leave % out"),
     ("duckdb", "SELECT STRING_AGG(depot SEPARATOR ', ') FROM Parcel", "", "STRING_AGG(depot, ',')"),
     ("postgres", "SELECT depot FROM Parcel WHERE depot SIMILAR 'a%'", "SIMILAR", "SIMILAR TO"),
     ("postgres duckdb", "SELECT percentile_cont(0.5) WITHIN GROUP (kg) FROM Parcel", "(kg", "(ORDER BY kg)"),
@@ -88,7 +87,7 @@ REFUSED = (
     ("postgres", "SELECT EXTRACT(EPOCH sent) FROM Parcel", "EPOCH", "EXTRACT(EPOCH FROM sent)"),
     ("spark duckdb", "SELECT depot FROM Parcel WHERE depot = 'A' OR 'B'", "'B'", "x = 'A' OR x = 'B'"),
     ("spark", "SELECT kg * 100 / SUM(kg) FROM Parcel", "kg", "SUM(kg) OVER ()"),
-    ("postgres", "SELECT depot FROM Parcel WHERE ROWNUM < 5", "ROWNUM", "LIMIT 5"),
+    ("postgres", "SELECT depot FROM Parcel WHERE ROWNUM < 5", "ROWNUM", "a constant or a column"),
     ("spark", "SELECT TIMESTAMPDIFF(sent, due) FROM Parcel", "sent", "TIMESTAMPDIFF(DAY, "),
     ("spark", "SELECT DATEDIFF('day', due, sent) FROM Parcel", "'day'", "DATEDIFF(DAY, "),
     ("duckdb", "SELECT list_sort(tags, 'down') FROM Parcel", "list_sort", "write list_sort("),
@@ -116,6 +115,9 @@ TAKEN = (
     ("duckdb", "SELECT * REPLACE (ROUND(kg) AS kg) FROM Parcel"),
     ("duckdb", "SELECT STRFTIME(sent, '%Y') FROM Parcel"),
     ("spark duckdb postgres", "SELECT kg AS now FROM Parcel ORDER BY now"),
+    ("spark duckdb postgres", "SELECT r FROM (SELECT id AS rownum, kg AS r FROM Parcel) q WHERE rownum <= 2"),
+    ("spark duckdb postgres", "SELECT 1 FROM Parcel NATURAL JOIN Depot JOIN Depot o ON o.cap = Parcel.id"),
+    ("spark duckdb", "SELECT kg, COUNT(*) AS n FROM Parcel GROUP BY ALL UNION ALL SELECT 1, 2"),
     ("spark duckdb postgres", "SELECT kg FROM Parcel WHERE sent > NOW() - INTERVAL '1' HOUR"),
 )
 

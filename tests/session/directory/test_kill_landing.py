@@ -206,7 +206,11 @@ def check_answers(answers: Mapping[str, Counter[tuple[object, ...]]], copies: Pa
 def killed_after(place: str, reads: str, seconds: float) -> None:
     """Run live in another process and kill it some time after it has begun."""
     with subprocess.Popen(
-        [sys.executable, "-c", CHILD, place, reads], cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        [sys.executable, "-c", CHILD, place, reads],
+        cwd=PROJECT,
+        env=os.environ | {"PYTHONPATH": str(PROJECT / "tests")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
     ) as child:
         assert child.stdout is not None
         said = [child.stdout.readline()]

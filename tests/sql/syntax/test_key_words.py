@@ -5,6 +5,7 @@ The parser takes some such names for key words and drops them: ``SELECT all, cit
 
 from __future__ import annotations
 
+import os
 import random
 import re
 
@@ -18,6 +19,7 @@ from workbench.sql.algebra.types import DATE, INTEGER, STRING
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.schema import Schema
 
+SEED = int(os.environ.get("ARGUS_SEED", 0))
 DIALECTS = ("spark", "oracle", "postgres", "duckdb", "bigquery", "presto")
 PLACES = [
     "SELECT {} FROM t", "SELECT {}, x FROM t", "SELECT x, {} FROM t", "SELECT x, {}, g FROM t", "SELECT t.{}, x FROM t",
@@ -56,7 +58,7 @@ def words(dialect: str) -> list[str]:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_name_like_a_key_word_is_a_name_or_refused(dialect: str) -> None:
-    chosen, every = random.Random(), [(word, place) for word in words(dialect) for place in PLACES]
+    chosen, every = random.Random(SEED), [(word, place) for word in words(dialect) for place in PLACES]
     some = every if LONG else [(word, place) for word in HARD for place in PLACES][::4] + chosen.sample(every, 100)
     for word, place in some:
         sql, quoted = place.replace("{}", word), place.replace("{}", exp.to_identifier(word, quoted=True).sql(dialect))
@@ -113,3 +115,9 @@ def test_a_word_that_is_a_column_stands_in_quotes(word: str, dialect: str) -> No
     with pytest.raises(SqlError) as caught:
         bind("SELECT x FROM t WHERE WHERE x > 1", dialect, Schema({"t": (("end", INTEGER), ("x", INTEGER))}))
     assert "in quotes" not in str(caught.value.hint)
+
+
+@pytest.mark.parametrize("sign", ["+", "-"])
+def test_interval_before_a_sign_is_a_column_of_postgres(sign: str) -> None:
+    bare, quoted = (f"SELECT {name} {sign} 1 FROM t" for name in ("interval", '"interval"'))
+    assert _read(bare, "postgres", "interval") == _read(quoted, "postgres", "interval") is not None

@@ -80,6 +80,7 @@ def tokenize(sql: str, dialect: str) -> list[Token]:
     - functions of windows in FROM are as in Flink (``table_functions``);
     - ``USING <`` is ASC in postgres, and ``USING >`` DESC (``shorthands``);
     - no part of the text of an interval is dropped (``interval_texts``);
+    - ``interval + 1`` is a column of postgres, whose intervals are texts;
     - ``E'a\\n'`` is a text in postgres;
     - MATCH_RECOGNIZE is a key word in all dialects;
     - TIMESTAMP is not taken for TIMESTAMP WITH TIME ZONE;
@@ -106,12 +107,18 @@ def tokenize(sql: str, dialect: str) -> list[Token]:
             token.token_type = TokenType.MATCH_RECOGNIZE
         if token.token_type in _FUNCTION_NAMES and following.token_type is TokenType.L_PAREN:
             token.token_type = TokenType.VAR
+        if rules.intervals_of_postgres and _is_interval_as_name(token, following):
+            token.token_type = TokenType.VAR
         no_operator = not rules.has_rlike and token.token_type is TokenType.RLIKE and token.text.isalpha()
         if no_operator and following.token_type is not TokenType.L_PAREN:
             token.token_type = TokenType.VAR
     if rules.has_rows:
         tokens = with_directions(tokens)
     return as_calls(with_whole_intervals(tokens))
+
+
+def _is_interval_as_name(token: Token, following: Token) -> bool:
+    return token.token_type is TokenType.INTERVAL and following.token_type in (TokenType.PLUS, TokenType.DASH)
 
 
 @cache

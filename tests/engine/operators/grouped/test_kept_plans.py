@@ -37,7 +37,7 @@ def test_the_first_batch_makes_no_plan(name: str, spark: SparkSession, monkeypat
 
         return make
 
-    for method in ("step_job", "frame_job", "sql_job"):
+    for method in ("step_job", "frame_job"):
         monkeypatch.setattr(Runner, method, counted(method))
     with Session(spark=spark) as session:
         session.add_stream("r", ROWS, history=3, batch=1)

@@ -207,8 +207,9 @@ def margin_of(functions: Collection[AnalyticCall]) -> Margin | None:
 
     Example:
         >>> from workbench.sql.algebra.analytic import Over
+        >>> from workbench.sql.algebra.types import INTEGER
         >>> margin_of([AnalyticCall("lag", (Constant(1, INTEGER), Constant(2, INTEGER)), INTEGER, Over((), ()))])
-        Margin(rows=2, groups=0, distance=0, peers=False, onwards=False, first=0, last=0)
+        Margin(rows=2, groups=0, distance=0, peers=False, onwards=False, first=0, last=0, tiles=())
     """
     sides = [_sides(function) for function in functions]
     known = [side for side in sides if side is not None]
