@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +25,7 @@ from workbench.arrow.types import Mask
 from workbench.engine.operators.early_test import CandidateTest
 from workbench.engine.operators.lookup import Lookup, is_first_path, path_has
 from workbench.engine.physical.access_paths import EVERY_PAIR, AccessPath, keyed
-from workbench.engine.physical.array_places import PLACE, ArrayPlaces
+from workbench.engine.physical.array_places import BYTES_TOGETHER, PLACE, ArrayPlaces
 from workbench.engine.physical.row_tests import NO_TESTS, RowTests, pair_column
 from workbench.engine.physical.semijoin import Semijoin
 from workbench.engine.spark.arrow_tasks import ArrowBatches
@@ -121,7 +122,8 @@ class IndexJoin:
             pairs = _where(self.tests.passes(pairs), pairs)
             rows = pa.RecordBatch.from_arrays([pairs.column(name) for name in names.values()], names=[*names])
             waiting.append(conform(rows, schema))
-            if sum(batch.num_rows for batch in waiting) >= task.limits.pairs_handed_on:
+            bytes_ = sum(batch.nbytes for batch in waiting)
+            if bytes_ >= BYTES_TOGETHER or sum(batch.num_rows for batch in waiting) >= task.limits.pairs_handed_on:
                 yield pa.concat_batches(waiting)
                 waiting = []
         if waiting:
@@ -153,11 +155,16 @@ class IndexJoin:
         own, other = self._paired[:: 1 - 2 * changed]
         decides = self._decides(changed)
         for rows in self._changed_rows(change, changed, task) if arrays is None else arrays:
-            if self.places is not None and changed == self.places.side:
-                rows = self.places.each(rows)
-            for path in paths:
-                if (lookup := Lookup.of(path, changed, own, other, rows, decides, task.limits)) is not None:
+            for each, path in product(self._with_places(rows, changed), paths):
+                if (lookup := Lookup.of(path, changed, own, other, each, decides, task.limits)) is not None:
                     yield lookup
+
+    def _with_places(self, rows: pa.RecordBatch, changed: int) -> ArrowBatches:
+        """Changed rows of a side; of that with arrays one for each place."""
+        if self.places is not None and changed == self.places.side:
+            yield from self.places.each(rows)
+        else:
+            yield rows
 
     def _changed_rows(self, change: Run, changed: int, task: TaskInput) -> ArrowBatches:
         """One task's part of a side's change: the rows of its buckets, or of its share."""

@@ -6,6 +6,7 @@ ones. Comparing every row with every place would take an array's size a hundred 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,8 @@ from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet
 
 PLACE = "_place"
 """The column of the places that an array has."""
+BYTES_TOGETHER = 64_000_000
+"""Of rows that places are made of at a time."""
 
 
 @dataclass(frozen=True)
@@ -47,19 +50,26 @@ class ArrayPlaces:
         own, other = Column(PLACE, INTEGER), Column(self.place.name, INTEGER)
         return AccessPath(((own, other) if self.side == 0 else (other, own),))
 
-    def each(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """A row for each place that a row finds, with ``PLACE``.
+    def each(self, rows: pa.RecordBatch, most: int = BYTES_TOGETHER) -> Iterator[pa.RecordBatch]:
+        """A row for each place that a row finds, with ``PLACE``; about ``most`` bytes at a time.
+
+        Each of these rows has the whole array, so all of them have far more bytes than an array may have.
 
         Example:
             >>> places = ArrayPlaces(Column("n", INTEGER), Column("p", INTEGER, 1), ORPred(()))
-            >>> places.each(pa.RecordBatch.from_pydict({"n": [2, None, 1]})).to_pydict()
-            {'n': [2, 2, 1], '_place': [1, 2, 1]}
+            >>> [each.to_pydict() for each in places.each(pa.RecordBatch.from_pydict({"n": [2, None, 1]}))]
+            [{'n': [2, 2, 1], '_place': [1, 2, 1]}]
         """
         sizes = np.maximum(evaluate(self.size, rows).fill_null(0).to_numpy(zero_copy_only=False), 0)
-        ends = np.cumsum(sizes)
-        place = np.arange(1, sizes.sum() + 1) - np.repeat(ends - sizes, sizes)
-        each = rows.take(pa.array(np.repeat(np.arange(rows.num_rows), sizes)))
-        return each.append_column(PLACE, pa.array(place, pa.int64()))
+        if not (total := int(sizes.sum())):
+            return
+        place = np.arange(1, total + 1) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        of = np.repeat(np.arange(rows.num_rows), sizes)
+        # An array's bytes are taken to be as its elements are: rows of long ones come in smaller parts.
+        end = np.cumsum(rows.nbytes / total * sizes[of])
+        for part in np.split(np.arange(total), np.flatnonzero(np.diff(end // most)) + 1):
+            each = rows.take(pa.array(of[part]))
+            yield each.append_column(PLACE, pa.array(place[part], pa.int64()))
 
 
 def array_places(tested: PredSet) -> ArrayPlaces | None:
