@@ -4,9 +4,9 @@ A total for each key that is joined with few keys is computed of the rows of the
 
     σ[brand] P ⋈ γ[part] L   =   σ[brand] P ⋈ γ[part] (L ⋈ δ π[part] σ[brand] P)
 
-In TPC-H's 17th question one part in a thousand is asked for: a batch changes the averages of 42,000 parts, of which 42
-are read. Where another query has the groups of all rows, these cost less: which of the two forms is taken is for
-``Planner.register`` to decide, by what the network has already.
+In TPC-H's 17th question one part in a thousand is asked for: over 600,000 orders a batch took back and gave 42,000
+averages, and 376 rows of the join that reads them. Where another query has the groups of all rows, these cost less:
+which of the two forms is taken is for ``Planner.register`` to decide, by what the network has already.
 
 Source: F. Bancilhon, D. Maier, Y. Sagiv, J. Ullman, *Magic sets and other strange ways to implement logic programs*,
 PODS 1986; for SQL I. Mumick, S. Finkelstein, H. Pirahesh, R. Ramakrishnan, *Magic is relevant*, SIGMOD 1990.

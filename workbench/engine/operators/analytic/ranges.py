@@ -300,7 +300,7 @@ class Around:
         margin, (of, keys) = self.margin, partitions.changed
         sought = 2 * margin.ends  # before the batch and after it, each in the time of a range
         every = np.flatnonzero(sought <= most)
-        places, least, greatest = self._moved_ends(partitions, every)
+        places, least, greatest = self._keys_of_ends(partitions, every)
         if margin.onwards:
             of, keys = every, partitions.change.run.orders[partitions.change.first[every]]
             for each in np.split(least, len(margin.tiles)) if margin.tiles else ():
@@ -323,7 +323,7 @@ class Around:
         ranges = Ranges(low, partitions.ends(low.of) if margin.onwards else high)
         return self._with_ends(partitions, ranges) if margin.first or margin.last else ranges
 
-    def _moved_ends(self, partitions: Partitions, every: Positions) -> tuple[Positions, OrderKeys, OrderKeys]:
+    def _keys_of_ends(self, partitions: Partitions, every: Positions) -> tuple[Positions, OrderKeys, OrderKeys]:
         """Some partitions for each end of tiles, one after the other, and between which keys the end moves."""
         tiles = self.margin.tiles
         if not tiles:

@@ -136,7 +136,7 @@ class OrderIndex:
         bytes_ = found.view(np.uint8).reshape(len(keys), self.width)
         some = np.flatnonzero(bytes_[:, HASH] == 1)  # neither NULL nor a bound
         numbers = bytes_[some, at : at + _size(type_)]
-        moved = _moved(~numbers if descending else numbers, type_, -by if descending else by)
+        moved = _added_to_order(~numbers if descending else numbers, type_, -by if descending else by)
         bytes_[some, at : at + _size(type_)] = ~moved if descending else moved
         return found
 
@@ -228,7 +228,7 @@ def _encoded(column: pa.Array, direction: Direction) -> npt.NDArray[np.uint8]:
     return np.column_stack([mark, np.where(missing[:, None], np.uint8(0), bytes_)])
 
 
-def _moved(numbers: npt.NDArray[np.uint8], type_: pa.DataType, by: float) -> npt.NDArray[np.uint8]:
+def _added_to_order(numbers: npt.NDArray[np.uint8], type_: pa.DataType, by: float) -> npt.NDArray[np.uint8]:
     """Encoded numbers that are so far away, and for DOUBLE a little farther; none is beyond those of its bytes."""
     size = numbers.shape[1]
     if pa.types.is_floating(type_):
