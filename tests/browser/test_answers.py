@@ -158,3 +158,26 @@ def test_a_chart_moves_without_a_new_drawing(theme: str) -> None:
         page.page.locator(".argus-chart .mark-symbol path").first.hover()
         page.page.wait_for_selector("#vg-tooltip-element.visible")
         assert "2024-01-01" in page.page.locator("#vg-tooltip-element").inner_text()
+
+
+def test_a_chart_is_as_wide_as_its_cell_becomes() -> None:
+    """JupyterLab draws cells that are not seen yet without a width, and a side bar takes some of it later."""
+    rows = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=20).date, "n": range(20)})
+    live = ChartWidget()
+    with shown(live) as page:
+
+        def cell(style: str) -> None:
+            page.page.evaluate("(style) => { document.querySelector('#widget').style.cssText = style; }", style)
+
+        cell("display: none")
+        live.draw(DrawnRows("q", rows, ChartColumns.of([("day", DATE), ("n", INTEGER)], {}), 20))
+        page.push()
+        page.page.wait_for_selector(".argus-chart svg .mark-line path", state="attached")
+        for wide in (900, 500, 1100):
+            cell(f"width: {wide}px")
+            page.page.wait_for_function(
+                "(wide) => Math.abs(document.querySelector('.argus-chart svg').clientWidth - wide) < 2",
+                arg=wide,
+                timeout=5_000,
+            )
+        assert page.complaints == []

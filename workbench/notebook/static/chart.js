@@ -9,6 +9,7 @@ class View {
     el.append(this.pane);
     this.draw = this.draw.bind(this);
     this.move = this.move.bind(this);
+    this.sized = new ResizeObserver(() => this.fit());
     model.on("change:spec", this.draw);
     model.on("change:points", this.move);
     this.draw();
@@ -28,6 +29,15 @@ class View {
     this.drawing = await vegaEmbed(this.pane, whole, { actions: false, renderer: "svg" });
     this.pane.querySelector("svg")?.setAttribute("aria-label", spec.description);
     this.move();
+    this.sized.observe(this.drawing.view.container());
+  }
+
+  // Vega looks at its container when it draws and when the window is resized. A cell that JupyterLab has not shown yet
+  // is 0 wide then, and side bars change the width of cells alone.
+  async fit() {
+    const view = this.drawing?.view;
+    const width = view?.container().clientWidth;
+    if (width && width !== view.width()) await view.width(width).runAsync();
   }
 
   async move() {
@@ -37,6 +47,7 @@ class View {
   end() {
     this.model.off("change:spec", this.draw);
     this.model.off("change:points", this.move);
+    this.sized.disconnect();
     this.drawing?.finalize();
   }
 }
