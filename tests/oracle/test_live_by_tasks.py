@@ -30,6 +30,7 @@ from workbench.session.session import Session
 from workbench.streams import tail
 from workbench.streams.arriving import files_with
 from workbench.streams.files.urls import UrlFile
+from workbench.streams.live.kafka import reader as topic_reader
 from workbench.streams.live.kafka.records import KafkaRecords
 from workbench.streams.live.stored_objects import StoredObjects
 
@@ -272,3 +273,50 @@ def test_partitions_of_a_topic_are_read_by_tasks(
         with Session.open(path, InProcess()) as session:
             assert told_of_topic(session) == answers
             assert session.check().whole
+
+
+def abort(broker: Broker, number: int) -> None:
+    """Some messages of a transaction that is aborted: their offsets have none, as after compaction."""
+    kafka = pytest.importorskip("confluent_kafka")
+    producer = kafka.Producer({"bootstrap.servers": broker.address, "transactional.id": "aborts"})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    for _ in range(number):
+        producer.produce("t", '{"id": -1}', partition=0)
+    producer.flush(30)
+    producer.abort_transaction(30)
+
+
+@pytest.mark.parametrize("tasks", [1, 3, 20, 60])
+@pytest.mark.parametrize("isolates", [False, True], ids=["in the process", "a process"])
+def test_ranges_of_one_partition_have_each_message_once(
+    isolates: bool, tasks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where offsets have no message, the next one is of a later range."""
+    monkeypatch.setattr(topic_reader, "_LEAST_RANGE", 1)
+    jobs, first = InProcess(), 0
+    jobs.cores = tasks
+    with some_broker(isolates) as broker:
+        for committed, aborted in ((40, 35), (1, 3), (30, 2)):
+            broker.put("t", *({"id": n} for n in range(first, first + committed)))
+            first += committed
+            if isolates:
+                abort(broker, aborted)
+        limits = replace(BY_TASKS, bytes_landed_in_process=1)
+        with Session(jobs, f"file://{tmp_path}/session", limits=limits) as session:
+            session.add_stream("t", broker.url("t"), columns={"id": "integer"}, batch=1_000)
+            while session.run(1):
+                pass
+            log = session.parts.store.state.stream("t").log
+            assert log.tail is not None and log.tail.offsets["0"] == str(broker_end(broker))
+            assert log.read(0, log.rows)["id"].to_pylist() == [*range(first)]
+            assert 1 < len([*files_with(log, range(log.rows))]) <= 2 * tasks
+
+
+def broker_end(broker: Broker) -> int:
+    """Where the first partition of the topic ends."""
+    kafka = pytest.importorskip("confluent_kafka")
+    consumer = kafka.Consumer({"bootstrap.servers": broker.address, "group.id": "test"})
+    _, end = consumer.get_watermark_offsets(kafka.TopicPartition("t", 0), timeout=30)
+    consumer.close()
+    return int(end)

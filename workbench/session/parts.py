@@ -107,7 +107,7 @@ class Parts:
         self.errors = ErrorLog(directory.path if directory.read_only is None else None)
         self.live = LiveSources(self.gate, self.errors)
         self.live.log_now = self._log_sent_rows
-        self.live.landing = lambda log: partial(self._landed, log)
+        self.live.landing = lambda log: (partial(self._landed, log), self._parts_at_once)
         self.integrity = IntegrityChecks(self.store, self.opening)
         self.suspension = Suspension(self.store, self.runtime, self.failures)
         self.reoptimizer = Reoptimizer(self.store, self.runtime, self.failures)
@@ -133,6 +133,11 @@ class Parts:
         with self.store.exclusively():
             self.live.close()
 
+    @property
+    def _parts_at_once(self) -> int:
+        """Parts of a live source that one batch reads by tasks: a core that is done has another one."""
+        return 2 * self.jobs.cores
+
     def _landed(self, log: StreamLog, parts: Sequence[SourcePart], read: ReadPart) -> list[Landed]:
         """What tasks have read of parts that are many bytes; where they cannot, the driver reads them."""
         if sum(part.bytes for part in parts) < self.jobs.limits.bytes_landed_in_process:
@@ -140,7 +145,7 @@ class Parts:
         owner = self.engine.state.arrived[log.name].folder.name
         by_tasks = partial(answers_by_tasks, self.engine.runner, owner, doing=f"read the source of {log.name}")
         try:
-            return lands(log, read, by_tasks, parts[: 2 * self.jobs.cores])
+            return lands(log, read, by_tasks, parts[: self._parts_at_once])
         except EngineError as problem:
             log_problem("a source read by the driver", stream=log.name, problem=problem.message)
             return []

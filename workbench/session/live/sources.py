@@ -154,13 +154,13 @@ class LiveSources:
 
     Attributes:
         log_now: calls ``take_in_sent`` for a stream, when nothing else is done in the session.
-        landing: lets tasks read parts of the source of a stream, where they run on other machines.
+        landing: lets tasks read parts of the source of a stream, where they run elsewhere, and how many at once.
     """
 
     def __init__(self, gate: Gate | None = None, errors: ErrorLog | None = None) -> None:
         self._gate, self._errors = gate or Gate(), errors or ErrorLog()
         self.log_now: Callable[[str, int], tuple[Offsets, int]] = lambda name, waiting: ({}, 0)
-        self.landing: Callable[[StreamLog], Land] = lambda log: lambda parts, read: ()
+        self.landing: Callable[[StreamLog], tuple[Land, int]] = lambda log: (lambda parts, read: (), 1)
         self._readers: dict[str, Reader] = {}
         self._problems: dict[str, str] = {}
         self._earlier: dict[str, str] = {}
@@ -343,7 +343,7 @@ class LiveSources:
             named = {name.lower(): stream for name, stream in self._streams.items()}
             reader.follow(named.get(reader.follows.lower()))
         if isinstance(reader, ReadInParts):
-            reader.let_land(self.landing(log))
+            reader.let_land(*self.landing(log))
         before, misfits = log.rows, log.misfits
         fetched = log_fetched(log, reader, most)
         for entry in log.quarantined_later(misfits)[-ROWS_OF_A_LOOK:] if log.misfits > misfits else ():

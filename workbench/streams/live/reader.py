@@ -240,10 +240,12 @@ class ReadInParts:
     """What readers have alike of whose sources tasks can read parts."""
 
     _land: Land | None = None
+    _at_once = 1
+    """How many parts are read at once."""
 
-    def let_land(self, land: Land) -> None:
-        """Be able to let tasks read."""
-        self._land = land
+    def let_land(self, land: Land, at_once: int) -> None:
+        """Be able to let tasks read, some parts at once."""
+        self._land, self._at_once = land, at_once
 
     def _landed(self, parts: Sequence[SourcePart], read: ReadPart) -> tuple[Landed, ...]:
         """What tasks have written of the first of some parts that were not read before; of none, where none may."""

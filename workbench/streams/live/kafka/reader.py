@@ -2,7 +2,7 @@
 
 Offsets are logged with the rows, so the broker is asked to remember nothing. Only committed messages are read. Between
 partitions the order is that in which the broker sends them; the log keeps it, so a replay has the same order. Where
-many messages wait, on a cluster, each partition is read by a task, and the driver asks for offsets alone.
+many messages wait, on a cluster, tasks read them by ranges of offsets, and the driver asks for offsets alone.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -49,6 +50,8 @@ _LONG_POLL = 100
 _SAMPLE = 1_000
 _BYTES = 200.0
 """What a message has, before one was seen."""
+_LEAST_RANGE = 2_000_000
+"""Bytes of a partition's messages for which there is a task of their own: a multiple of what it takes to connect."""
 _CHECK = 10.0
 """Seconds after which it is looked again whether the topic is the one that was read."""
 
@@ -94,14 +97,20 @@ class TopicReader(ReadInParts, TypedReader):
         starts = {int(place): int(at) for place, at in offsets.items() if not place.startswith(OffsetMark.NOTE)}
         notes = {int(place[1:]): note for place, note in offsets.items() if place.startswith(OffsetMark.NOTE)}
         ends = self._resumed(starts, notes, gone)
-        if landed := self._landed(self._parts(ends, most), partial(read_partition, self.description, self._schema)):
+        if landed := self._landed(self._parts(ends, most), partial(read_range, self.description, self._schema)):
             self._let_go()
             return Fetched(rows_of([], self._schema).rows, {}, tuple(gone), landed=landed)
         return self._fetched(ends, most, offsets, gone)
 
-    def fetch_partition(self, partition: int, first: int, end: int) -> Fetched:
-        """The messages of one partition that are between two offsets, with what follows at once."""
-        return self._fetched({partition: (first, end)}, sys.maxsize, {}, [])
+    def fetch_range(self, partition: int, first: int, end: int) -> Fetched | None:
+        """The messages of one partition that are between two offsets; ``None`` where some of them cannot be had now."""
+        messages, after, problem = self._received({partition: (first, end)}, sys.maxsize)
+        if after[partition] < end:
+            return None
+        # Where offsets have no message, as after compaction, the next one may be of the range that follows.
+        within = [message for message in messages if message.offset < end]
+        fetched = self._of_messages(within, {partition: end}, problem, {}, [])
+        return None if fetched.problem else fetched
 
     def _fetched(
         self, ends: Mapping[int, tuple[int, int]], most: int, offsets: Offsets, gone: Sequence[QuarantinedRow]
@@ -115,6 +124,25 @@ class TopicReader(ReadInParts, TypedReader):
             gone: what is gone from the topic.
         """
         messages, after, problem = self._received(ends, most)
+        return self._of_messages(messages, after, problem, offsets, gone)
+
+    def _of_messages(
+        self,
+        messages: Sequence[Message],
+        after: dict[int, int],
+        problem: str,
+        offsets: Offsets,
+        gone: Sequence[QuarantinedRow],
+    ) -> Fetched:
+        """The rows of messages.
+
+        Args:
+            messages: that were read.
+            after: where partitions resume.
+            problem: why one cannot.
+            offsets: where partitions resumed before.
+            gone: what is gone from the topic.
+        """
         records, waits = self._recorded(messages, after)
         chunk = rows_of(records, self._schema)
         quarantined = [*gone, *(_at(messages[entry.line], entry) for entry in chunk.quarantined)]
@@ -162,11 +190,19 @@ class TopicReader(ReadInParts, TypedReader):
         return ends
 
     def _parts(self, ends: Mapping[int, tuple[int, int]], most: int) -> list[SourcePart]:
-        """Messages that wait, of each partition about as many, those first of which most do: none is left behind."""
+        """Messages that wait, of each partition about as many, those first of which most do: none is left behind.
+
+        Where these are fewer than the parts that are read at once, each is several ranges, in their order.
+        """
         waiting = sorted(((end - at, partition, at) for partition, (at, end) in ends.items() if end > at), reverse=True)
         each = min(-(-most // max(1, len(waiting))), int(LARGEST_PART / self._bytes_each))
-        shares = ((partition, at, min(number, each)) for number, partition, at in waiting)
-        return [SourcePart(str(p), int(number * self._bytes_each), [p, at, at + number]) for p, at, number in shares]
+        parts, for_each = list[SourcePart](), max(1, self._at_once // max(1, len(waiting)))
+        for waits, partition, at in waiting:
+            number = min(waits, each)
+            ranges = max(1, min(number, for_each, int(number * self._bytes_each / _LEAST_RANGE)))
+            for first, end in pairwise(at + number * cut // ranges for cut in range(ranges + 1)):
+                parts.append(SourcePart(str(partition), int((end - first) * self._bytes_each), [partition, first, end]))
+        return parts
 
     def _let_go(self) -> None:
         """Receive no more messages meanwhile, which the client keeps."""
@@ -294,11 +330,10 @@ class TopicReader(ReadInParts, TypedReader):
         return f"topic {self._address.topic} at {self._address.servers}"
 
 
-def read_partition(address: str, schema: pa.Schema, part: SourcePart) -> Fetched | None:
+def read_range(address: str, schema: pa.Schema, part: SourcePart) -> Fetched | None:
     """Messages of a partition of a topic, in a task; ``None`` where some of them cannot be had now."""
     with closing(TopicReader(address, schema)) as reader:
-        fetched = reader.fetch_partition(*part.told)
-    return None if fetched.problem or not fetched.offsets else fetched
+        return reader.fetch_range(*part.told)
 
 
 def _message(received: Any) -> Message:
