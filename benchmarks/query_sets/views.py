@@ -46,5 +46,17 @@ def join() -> GeneratedQuery:
     return _query("pairs", sql, "join", _LARGE)
 
 
+def by_account() -> tuple[GeneratedQuery, ...]:
+    """Sums, extremes, counts of values and a join by account, of which one may have most of the rows."""
+    columns = {
+        "sums": "SUM(amount) AS total, COUNT(*) AS n, SUM(CAST(payment AS DOUBLE)) AS numbers",
+        "extremes": "MIN(amount) AS least, MAX(CAST(amount AS DOUBLE)) AS most",
+        "values": "COUNT(DISTINCT payer) AS payers, MEDIAN(payment) AS middle",
+    }
+    groups = {name: f"SELECT account, {some} FROM {STREAM} GROUP BY account" for name, some in columns.items()}
+    pairs = join().sql.replace(f"a.amount > {_LARGE} AND ", "")
+    return tuple(_query(name, sql, "by account", 0) for name, sql in (groups | {"pairs": pairs}).items())
+
+
 def _query(name: str, sql: str, variant: str, threshold: int) -> GeneratedQuery:
     return GeneratedQuery(name, sql, sql, variant, {"threshold": threshold}, "spark")

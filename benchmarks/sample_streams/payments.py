@@ -17,13 +17,14 @@ CENTS = 100
 """In the unit of the amounts."""
 
 
-def payments(rows: int, money: pa.DataType | None = None, seed: int = 0) -> pa.Table:
+def payments(rows: int, money: pa.DataType | None = None, seed: int = 0, hot: float = 0) -> pa.Table:
     """A number of payments, with amounts that are evenly distributed.
 
     Args:
         rows: how many.
         money: the type of amounts, such as ``pa.decimal128(15, 2)``; integers of cents unless given.
         seed: of the random numbers.
+        hot: the part of the rows whose account is the first one, beside those that have it anyway.
 
     Example:
         >>> payments(2, pa.decimal128(15, 2)).column_names
@@ -36,7 +37,7 @@ def payments(rows: int, money: pa.DataType | None = None, seed: int = 0) -> pa.T
         "payment": pa.array(np.arange(rows)),
         "bank": pa.array(random.integers(0, _BANKS, rows)),
         "payer": pa.array(random.integers(0, ACCOUNTS, rows)),
-        "account": pa.array(random.integers(0, ACCOUNTS, rows)),
+        "account": pa.array(random.integers(0, ACCOUNTS, rows) * (random.random(rows) >= hot)),
         "amount": cents if money is None else in_units.cast(money),
     }
     return pa.table(columns)

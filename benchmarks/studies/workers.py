@@ -19,7 +19,7 @@ from statistics import median
 from pyspark.sql import SparkSession
 
 from benchmarks.processes import DRIVER, JVM, processor_seconds, session_processes
-from benchmarks.query_sets.views import STREAM, join, selection, views
+from benchmarks.query_sets.views import STREAM, by_account, join, selection, views
 from benchmarks.sample_streams.payments import AMOUNT, CENTS, payments
 from benchmarks.standalone import cluster
 from workbench.experiments import reruns, runs
@@ -81,6 +81,7 @@ class Workers(Study):
     history: int = option(4_000, "rows of history")
     batch: int = option(1_000_000, "rows of a batch")
     batches: int = option(4, "batches that are measured")
+    hot: int = option(0, "percent of the rows that have one account, by which is then grouped and joined")
     before: int = option(runs.WARM_UP, "batches before these; the JVM's compiler is done after a hundred")
 
     def run(self, progress: StudyProgress) -> Findings:
@@ -103,10 +104,8 @@ class Workers(Study):
             ]
             for number, one in measured.items()
         ]
-        title = (
-            f"{len(work.queries)} queries over payments, batches of {self.batch:,} after {self.before}; "
-            f"{checked} answers equal DuckDB's"
-        )
+        title = f"{len(work.queries)} queries over payments, batches of {self.batch:,} after {self.before}; "
+        title += f"{checked} answers equal DuckDB's"
         figures: dict[str, object] = {
             str(number): timing_summary(one.seconds)
             | {"driver": one.driver, "JVM": one.jvm, "executors": list(one.executors)}
@@ -119,20 +118,18 @@ class Workers(Study):
 
 
 def _workload(chosen: Workers) -> Workload:
-    rows = payments(chosen.history + (chosen.before + chosen.batches) * chosen.batch, AMOUNT)
-    queries = (*views(chosen.views, CENTS), selection(), join())
+    rows = payments(chosen.history + (chosen.before + chosen.batches) * chosen.batch, AMOUNT, hot=chosen.hot / 100)
+    queries = by_account() if chosen.hot else (*views(chosen.views, CENTS), selection(), join())
     return Workload("workers", STREAM, rows, chosen.history, chosen.batch, queries)
 
 
 def _in_a_process(workers: int, chosen: Workers) -> ClusterRun:
-    context = multiprocessing.get_context("spawn")
     with (
         tempfile.TemporaryDirectory(prefix="argus-cluster-") as folder,
         cluster(Path(folder), workers, "3g") as (address, processes),
-        ProcessPoolExecutor(1, mp_context=context) as pool,
+        ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool,
     ):
-        pids = [process.pid for process in processes]
-        return pool.submit(_measure, address, pids, folder, chosen).result()
+        return pool.submit(_measure, address, [process.pid for process in processes], folder, chosen).result()
 
 
 def _measure(address: str, workers: Sequence[int], folder: str, chosen: Workers) -> ClusterRun:
