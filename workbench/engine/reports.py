@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workbench.engine.storage.counted_tests import CountedTest
-from workbench.errors.unknown_attributes import tells_names
+from workbench.errors.unknown_attributes import TellsNames
 from workbench.network.nodes import NodeId
 from workbench.streams.cut import BatchCut
 
@@ -118,9 +118,8 @@ class OperatorReport:
         return self.nodes[0]
 
 
-@tells_names
 @dataclass(frozen=True)
-class BatchReport:
+class BatchReport(TellsNames):
     """One batch.
 
     Attributes:

@@ -32,7 +32,7 @@ from workbench.errors import (
     shown,
 )
 from workbench.errors.surroundings import surroundings_problem
-from workbench.errors.unknown_attributes import PUBLIC, tells_names
+from workbench.errors.unknown_attributes import PUBLIC
 
 C = TypeVar("C", bound=type)
 T = TypeVar("T")
@@ -97,7 +97,7 @@ def public_api(cls: C) -> C:
         if name == "__init__" or not name.startswith("_"):
             setattr(cls, name, _wrapped_member(member))
     PUBLIC.append(cls)
-    return tells_names(cls)
+    return cls
 
 
 def public_values(cls: C) -> C:

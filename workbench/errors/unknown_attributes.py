@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import NoReturn, TypeVar
+from typing import TYPE_CHECKING, NoReturn
 
 from workbench.errors import ArgumentsError, UnknownAttributeError, nearest
-
-C = TypeVar("C", bound=type)
 
 _OF_OTHERS = {
     "tables": "streams", "drop_query": "drop", "remove": "drop", "unregister": "drop", "add_query": "register",
@@ -27,48 +24,50 @@ PUBLIC: list[type] = []
 """The classes of the public interface."""
 
 
-def tells_names(cls: C) -> C:
-    """The class, which names the nearest where it is asked for a method or property that it has not."""
-    cls.__getattr__ = _unknown  # type: ignore[attr-defined]  # mypy knows no attribute that a decorator adds
-    cls.__getitem__ = _no_item  # type: ignore[index]  # nor of a method
-    for name, refuse in _PROTOCOLS.items():
-        if getattr(cls, name, None) is getattr(object, name, None):
-            setattr(cls, name, refuse)
-    if getattr(cls, "__len__", None) is _no_length:
-        cls.__bool__ = lambda self: True  # type: ignore[attr-defined]  # which would ask for the length
-    return cls
+class TellsNames:
+    """A class of the public interface: asked for a name, an item or a length that it has not, it says what is meant.
 
+    A type checker does not see the methods, or it would take every name for an attribute.
 
-def _no_length(self: object) -> NoReturn:
-    """Raise for ``len(…)``."""
-    kind = type(self)
-    meant = "count() says how many rows its answer has" if hasattr(kind, "result") else None
-    meant = "len(session.queries), len(session.streams)" if hasattr(kind, "streams") else meant
-    raise ArgumentsError(f"a {kind.__name__} has no length", hint=meant or f"help({kind.__name__.lower()})")
+    Example:
+        >>> class Box(TellsNames):
+        ...     size = 3
+        >>> Box().sise
+        Traceback (most recent call last):
+        ...
+        workbench.errors.UnknownAttributeError: a Box has no sise
+        hint: did you mean size?
+    """
 
+    if not TYPE_CHECKING:
 
-def _no_number(self: object, other: object) -> NoReturn:
-    """Raise for ``+``, ``<`` and their like."""
-    kind = type(self)
-    meant = "its answer is a DataFrame: result()" if hasattr(kind, "result") else f"help({kind.__name__.lower()})"
-    raise ArgumentsError(f"a {kind.__name__} is no number", hint=meant)
+        def __getattr__(self, name: str) -> NoReturn:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            raise UnknownAttributeError(f"a {type(self).__name__} has no {name}", hint=_meant(self, name))
 
+        def __getitem__(self, key: object) -> NoReturn:  # a loop asks for items by number
+            kind, name = type(self), type(self).__name__
+            hint = _of_answer(self, str(key)) or (f"{name.lower()}.query({key!r})" if hasattr(kind, "query") else None)
+            raise ArgumentsError(f"a {name} has no items", hint=hint or f"help({name.lower()}) lists what it has")
 
-_PROTOCOLS: Mapping[str, Callable[..., NoReturn]] = {
-    "__len__": _no_length,
-    **{f"__{side}{sign}__": _no_number for sign in ("add", "sub", "mul", "truediv") for side in ("", "r")},
-    **{f"__{sign}__": _no_number for sign in ("lt", "le", "gt", "ge")},
-}
-"""What Python asks objects for that are numbers or have a length."""
+        def __len__(self) -> NoReturn:
+            kind = type(self)
+            meant = "count() says how many rows its answer has" if hasattr(kind, "result") else None
+            meant = "len(session.queries), len(session.streams)" if hasattr(kind, "streams") else meant
+            raise ArgumentsError(f"a {kind.__name__} has no length", hint=meant or f"help({kind.__name__.lower()})")
 
+        def __bool__(self) -> bool:  # which would ask for the length
+            return True
 
-def _no_item(self: object, key: object) -> NoReturn:
-    """Raise for brackets, which no object of the workbench has; a loop asks for items by number."""
-    kind = type(self)
-    hint = _of_answer(self, str(key)) or (f"{kind.__name__.lower()}.query({key!r})" if hasattr(kind, "query") else None)
-    raise ArgumentsError(
-        f"a {kind.__name__} has no items", hint=hint or f"help({kind.__name__.lower()}) lists what it has"
-    )
+        def _no_number(self, other: object) -> NoReturn:
+            kind = type(self)
+            of_query = hasattr(kind, "result")
+            meant = "its answer is a DataFrame: result()" if of_query else f"help({kind.__name__.lower()})"
+            raise ArgumentsError(f"a {kind.__name__} is no number", hint=meant)
+
+        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _no_number
+        __lt__ = __le__ = __gt__ = __ge__ = _no_number
 
 
 def _of_answer(self: object, name: str) -> str | None:
@@ -115,10 +114,8 @@ def _of_session(self: object, name: str) -> str | None:
     return f"the session has it: session.{name}({getattr(self, 'name', 'name')!r})"
 
 
-def _unknown(self: object, name: str) -> NoReturn:
-    """Raise for a method or property that there is not, with the one nearest to it."""
-    if name.startswith("_"):
-        raise AttributeError(name)
+def _meant(self: object, name: str) -> str:
+    """A hint for a method or property that there is not: what others call so, where it is, or the nearest name."""
     kind = type(self)
     known = [other for other in dir(kind) if not other.startswith("_")]
     begun = (f"did you mean {other}?" for other in known if name in other)
@@ -135,5 +132,4 @@ def _unknown(self: object, name: str) -> NoReturn:
         or next(longer, None)
     )
     hint = hint or in_cells
-    hint = hint or nearest(name, known) or next(begun, None) or f"help({kind.__name__.lower()}) lists what it has"
-    raise UnknownAttributeError(f"a {kind.__name__} has no {name}", hint=hint)
+    return hint or nearest(name, known) or next(begun, None) or f"help({kind.__name__.lower()}) lists what it has"

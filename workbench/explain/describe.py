@@ -12,6 +12,7 @@ from typing import Any
 
 from workbench.errors import QueryError, nearest
 from workbench.errors.public_api import public_api
+from workbench.errors.unknown_attributes import TellsNames
 from workbench.explain.dot import Shape, to_dot
 from workbench.explain.node_view import SYMBOLS, NodeView, node_view
 from workbench.explain.portable.views import network_to_sql
@@ -32,7 +33,7 @@ JOIN_WEIGHTS = (16, 8, 4, 2)
 
 
 @public_api
-class NetworkView:
+class NetworkView(TellsNames):
     """``session.network``: the network's nodes and edges, its weighted size and its drawing.
 
     Args:

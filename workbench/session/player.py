@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.errors import QueryError
 from workbench.errors.public_api import public_api
+from workbench.errors.unknown_attributes import TellsNames
 from workbench.streams.stream import Stream
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class Position:
 
 
 @public_api
-class Player:
+class Player(TellsNames):
     """Plays one session. Orders return at once; the thread that does the work is made with the first.
 
     Args:

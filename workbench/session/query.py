@@ -27,6 +27,7 @@ from workbench.engine.fetching import (
 from workbench.engine.spark.failures import translate_errors
 from workbench.errors import QueryError, SessionError
 from workbench.errors.public_api import public_api
+from workbench.errors.unknown_attributes import TellsNames
 from workbench.explain.explanation import ExplanationView
 from workbench.network.network import QueryPlan
 from workbench.session.adding_column import unseen
@@ -52,7 +53,7 @@ CLOSED = "the session is closed"
 
 
 @public_api
-class Query:
+class Query(TellsNames):
     """A continuous query of a session. It says what the session's last commit has of it.
 
     Args:

@@ -14,6 +14,7 @@ from typing import Self
 
 from workbench.catalog.catalog import Catalog
 from workbench.errors.public_api import public_api
+from workbench.errors.unknown_attributes import TellsNames
 from workbench.limits import LIMITS, Limits
 from workbench.options import Options
 from workbench.session.directory.directory import CATALOG, SessionDirectory, decoding_catalog
@@ -34,7 +35,14 @@ from workbench.sql.syntax.dialects import known_dialect
 
 @public_api  # the site lists the methods of the last class first
 class Session(
-    SessionContents, SessionBatches, SessionSinks, SessionErrors, SessionQueries, SessionFunctions, SessionStreams
+    SessionContents,
+    SessionBatches,
+    SessionSinks,
+    SessionErrors,
+    SessionQueries,
+    SessionFunctions,
+    SessionStreams,
+    TellsNames,
 ):
     """Continuous queries over streams, in one shared network.
 

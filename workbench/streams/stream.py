@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from workbench.errors import StreamError, nearest
-from workbench.errors.unknown_attributes import tells_names
+from workbench.errors.unknown_attributes import TellsNames
 from workbench.optimizer.statistics import SAMPLE_ROWS, StreamStatistics, collect
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType
@@ -33,9 +33,8 @@ MOST_CHUNKS = 20
 """Chunks of the log whose rows statistics are of: a row is read with its whole chunk."""
 
 
-@tells_names
 @dataclass(frozen=True, repr=False)
-class Stream:
+class Stream(TellsNames):
     """A stream or table and the state of its replay; immutable, so a batch that failed can be taken again.
 
     The rows ``[0, history)`` are batch 0.

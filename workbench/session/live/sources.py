@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from workbench.errors import StreamError, WorkbenchError
 from workbench.errors.secrets import hide_secrets
-from workbench.errors.unknown_attributes import tells_names
+from workbench.errors.unknown_attributes import TellsNames
 from workbench.session.directory.gate import Gate
 from workbench.session.events import log_problem
 from workbench.session.failures.error_log import ErrorLog, ErrorPlace
@@ -42,9 +42,8 @@ _DAY = 86_400.0
 _UNATTACHED = "it waits for its source, which cannot be stored: session.attach({name!r}, source) goes on with it"
 
 
-@tells_names
 @dataclass(frozen=True)
-class SourceStatus:
+class SourceStatus(TellsNames):
     """How a live source is.
 
     Attributes:

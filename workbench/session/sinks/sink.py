@@ -24,7 +24,7 @@ from workbench.catalog.codec import decode
 from workbench.errors import SessionError, WorkbenchError
 from workbench.errors.secrets import hide_secrets
 from workbench.errors.surroundings import reason
-from workbench.errors.unknown_attributes import tells_names
+from workbench.errors.unknown_attributes import TellsNames
 from workbench.files.shared import write_small
 from workbench.limits import LIMITS, Limits
 from workbench.session.events import log_problem
@@ -66,9 +66,8 @@ class SinkPosition:
         return replace(self, line=delivery.line, batch=delivery.batch, ahead=delivery.number - delivery.batch)
 
 
-@tells_names
 @dataclass(frozen=True)
-class SinkStatus:
+class SinkStatus(TellsNames):
     """How a sink is.
 
     Attributes:

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import pandas as pd
 
-from workbench.errors.unknown_attributes import tells_names
+from workbench.errors.unknown_attributes import TellsNames
 from workbench.explain.text import counted
 
 SPARK, ANEW = "Spark SQL", "the workbench, computed anew from all stored rows"
@@ -27,9 +27,8 @@ class Outcome(StrEnum):
     NOT_VERIFIABLE = "not verifiable"
 
 
-@tells_names
 @dataclass(frozen=True)
-class Verification:
+class Verification(TellsNames):
     """What the verification of one answer has found.
 
     Attributes:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.engine.operators.analytic.ranges import End, Partitions, Ranges
+from workbench.engine.operators.analytic.key_places import End, Partitions
+from workbench.engine.operators.analytic.ranges import Ranges
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.indexes.order_index import OrderKeys
 

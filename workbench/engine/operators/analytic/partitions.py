@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from workbench.arrow.types import Mask
 from workbench.engine.operators.analytic.carried_values import CarriedValues
-from workbench.engine.operators.analytic.ranges import Around, First, Partitions, Ranges
+from workbench.engine.operators.analytic.key_places import Partitions
+from workbench.engine.operators.analytic.ranges import Around, First, Ranges
 from workbench.engine.operators.grouped.state_lookup import KeyedLookup
 from workbench.engine.storage.grouping import Positions, group_rows
 from workbench.engine.storage.indexes.key_index import Hashes, Key, KeyRanges, candidates_of_each, row_hashes
