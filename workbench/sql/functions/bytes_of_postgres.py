@@ -148,8 +148,8 @@ def _digest(bits: int, b: ExpressionBinder, arguments: list[Expression]) -> Expr
 for _bits in (224, 384):
     reads_name(f"sha{_bits}", takes=1, dialects=ONLY_POSTGRES)(partial(_digest, _bits))
 DECLARED = [
-    function("bytes_of_text_in_postgres(string): binary", python=_of_text, inner=True),
-    function("bytes_of_hex_in_postgres(string): binary", python=_of_hex, inner=True),
-    function("bytes_of_base64_in_postgres(string): binary", python=_of_base64, inner=True),
-    function("base64_in_postgres(binary): string", python=_base64, inner=True),
+    function("bytes_of_text_in_postgres(string): binary", python=_of_text),
+    function("bytes_of_hex_in_postgres(string): binary", python=_of_hex),
+    function("bytes_of_base64_in_postgres(string): binary", python=_of_base64),
+    function("base64_in_postgres(binary): string", python=_base64),
 ]

@@ -211,5 +211,5 @@ for _name in ("int2", "int4", "int8", "float4", "float8", "numeric", "text", "bo
 DECLARED = [
     # The binder says the type; ``calls.cast`` makes the call.
     function("cast(any): string", _cast),
-    function(f"{WITHIN}(any): integer", _cast, inner=True),
+    function(f"{WITHIN}(any): integer", _cast),
 ]  # fmt: skip

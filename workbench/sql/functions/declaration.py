@@ -72,7 +72,6 @@ class Function:
         syntax: the nodes of the syntax tree that are calls of it, each with the parts that are its arguments.
         names: those by which a text calls it, where the parser leaves it as a plain name.
         dialects: in which a text may call it so.
-        is_inner: whether no text calls it, under any name.
         is_costly: whether it reads a whole text, often several times.
         help: how an analyst calls it, and what it does; empty where ``function_help`` has it by the names of dialects.
         example: a query that calls it, with its answer; may be empty.
@@ -92,7 +91,6 @@ class Function:
     syntax: tuple[tuple[type[exp.Expr], tuple[str, ...]], ...]
     names: tuple[str, ...]
     dialects: frozenset[str]
-    is_inner: bool
     is_costly: bool
     help: str
     example: str
@@ -111,7 +109,6 @@ def function(
     parts: str = "",
     names: str = "",
     dialects: frozenset[str] = SPARK_FAMILY,
-    inner: bool = False,
     costly: bool = False,
     help: str = "",
     example: str = "",
@@ -129,9 +126,7 @@ def function(
         of_null: whether the result may be a value although an argument is NULL.
         nodes: the syntax nodes that are calls of it, one for one.
         parts: of these nodes, which are the arguments; the first ones unless they are said.
-        names: see ``Function``.
-        dialects: see ``Function``.
-        inner, costly: see ``Function``.
+        names, dialects, costly: see ``Function``.
         help: the call, and a sentence: ``repeat(str, n) Returns …``.
         example: ``SELECT repeat('ab', 2) → abab``.
 
@@ -170,7 +165,6 @@ def function(
         syntax=tuple(zip(nodes, in_order, strict=True)),
         names=tuple(names.split()),
         dialects=dialects,
-        is_inner=inner,
         is_costly=costly,
         help=help,
         example=example,

@@ -159,11 +159,10 @@ def _digits(read: Callable[[str, str], str | Decimal | None]) -> Callable[[str, 
 
 _READ = {"number_of_format": number_of_format, "number_of_model": number_of_model}
 DECLARED = [
-    function("number_in_format(number, format)", rule=_text_type, returns=STRING, python=number_in_format, inner=True),
-    function("number_in_model(number, format, bits)", rule=_text_type, returns=STRING, python=number_in_model,
-             inner=True),
-    *(function(f"{name}(string, format, precision, scale)", _number_sql(name), rule=_number_type, python=_read(read),
-               inner=True) for name, read in _READ.items()),
-    *(function(f"{name}_digits(string, string, integer, integer): string", python=_digits(read), inner=True)
+    function("number_in_format(number, format)", rule=_text_type, returns=STRING, python=number_in_format),
+    function("number_in_model(number, format, bits)", rule=_text_type, returns=STRING, python=number_in_model),
+    *(function(f"{name}(string, format, precision, scale)", _number_sql(name), rule=_number_type, python=_read(read))
+      for name, read in _READ.items()),
+    *(function(f"{name}_digits(string, string, integer, integer): string", python=_digits(read))
       for name, read in _READ.items()),
 ]  # fmt: skip

@@ -108,13 +108,13 @@ def _of_group(values: Sequence[object], type_text: str) -> str:
 
 
 def _json(signature: str, python: Callable[..., object]) -> Function:
-    return function(signature, rule=lambda arguments: (arguments, JSON), returns=JSON, python=python, inner=True)
+    return function(signature, rule=lambda arguments: (arguments, JSON), returns=JSON, python=python)
 
 
 DECLARED = [
     _json("to_json_in_postgres(value, type)", _write),
     _json("json_of_group(array, type)", _of_group),
-    function("json_built_object(string, string[, string...]): json", python=_object, inner=True, of_null=True),
-    function("json_built_array(string[, string...]): json", inner=True, of_null=True,
+    function("json_built_object(string, string[, string...]): json", python=_object, of_null=True),
+    function("json_built_array(string[, string...]): json", of_null=True,
              python=lambda *parts: f"[{', '.join(part or 'null' for part in parts)}]"),
 ]  # fmt: skip

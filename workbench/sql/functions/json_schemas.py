@@ -98,6 +98,5 @@ def _from_json_sql(expression: Call, arguments: Sequence[str]) -> str:
 
 
 DECLARED = [
-    function("from_json(string, schema)", _from_json_sql, rule=lambda arguments: (arguments, STRING), costly=True,
-             inner=True),
+    function("from_json(string, schema)", _from_json_sql, rule=lambda arguments: (arguments, STRING), costly=True),
 ]  # fmt: skip

@@ -154,7 +154,7 @@ def _reads(signature: str, python: Callable[..., Any]) -> Function:
 
     A condition is false of what is not there, and of NULL.
     """
-    return function(signature, python=python, inner=True, of_null=signature.endswith("boolean"))
+    return function(signature, python=python, of_null=signature.endswith("boolean"))
 
 
 DECLARED = [
@@ -171,6 +171,6 @@ DECLARED = [
     *(_reads(f"{name}_unread(string, string): boolean", lambda text, path: _repeats_key(text))
       for name in ("json_is", "json_has_element")),
     # Networks of earlier versions ask it.
-    function("json_text_in_duckdb_unread(string, string): boolean", "false", inner=True, of_null=True),
-    function(f"{JSON_AT}(string, string): string", _refused, inner=True),
+    function("json_text_in_duckdb_unread(string, string): boolean", "false", of_null=True),
+    function(f"{JSON_AT}(string, string): string", _refused),
 ]  # fmt: skip

@@ -332,15 +332,15 @@ def with_value(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
 
 
 DECLARED = [
-    function("jsonb_of_text(string): json", python=_of_values(1, lambda value: value), inner=True),
-    function("jsonb_at(string, string): json", python=_of_values(1, jsonb_at_path), inner=True),
-    function("jsonb_equal(json, json): boolean", python=_of_values(2, _equal, lambda equal: equal), inner=True),
-    function("jsonb_joined(json, json): json", python=_of_values(2, _joined), inner=True),
-    function("jsonb_without(json, string): json", python=_of_values(1, _without), inner=True),
-    function("jsonb_without_place(json, integer): json", python=_of_values(1, _without_place), inner=True),
-    function("jsonb_without_path(json, array<string>): json", python=_of_values(1, _without_path), inner=True),
-    function("jsonb_with_value(json, json, array<string>, boolean): json", inner=True,
+    function("jsonb_of_text(string): json", python=_of_values(1, lambda value: value)),
+    function("jsonb_at(string, string): json", python=_of_values(1, jsonb_at_path)),
+    function("jsonb_equal(json, json): boolean", python=_of_values(2, _equal, lambda equal: equal)),
+    function("jsonb_joined(json, json): json", python=_of_values(2, _joined)),
+    function("jsonb_without(json, string): json", python=_of_values(1, _without)),
+    function("jsonb_without_place(json, integer): json", python=_of_values(1, _without_place)),
+    function("jsonb_without_path(json, array<string>): json", python=_of_values(1, _without_path)),
+    function("jsonb_with_value(json, json, array<string>, boolean): json",
              python=_of_values(2, lambda value, new, path, creates: _with_value(value, path, new, creates))),
-    function("jsonb_strip_nulls_of(json): json", python=_of_values(1, _without_nulls), inner=True),
-    function("jsonb_pretty_of(json): string", python=_of_values(1, lambda value: value, _pretty), inner=True),
+    function("jsonb_strip_nulls_of(json): json", python=_of_values(1, _without_nulls)),
+    function("jsonb_pretty_of(json): string", python=_of_values(1, lambda value: value, _pretty)),
 ]  # fmt: skip

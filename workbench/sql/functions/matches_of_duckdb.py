@@ -283,7 +283,7 @@ def glob(b: ExpressionBinder, node: exp.Glob) -> Expression:
 
 
 def _declared(signature: str, values: Callable[..., pa.Array]) -> Function:
-    return function(signature, python=_of_pattern(values), vectorized=True, inner=True, costly=True)
+    return function(signature, python=_of_pattern(values), vectorized=True, costly=True)
 
 
 DECLARED = [

@@ -300,14 +300,13 @@ def _as_they_are(arguments: Arguments) -> tuple[Arguments, DataType]:
 
 
 DECLARED = [
-    function("integer_in_duckdb(string): integer", python=_integer, inner=True),
-    function("double_in_duckdb(string): double", python=_double, inner=True),
-    function("decimal_digits(string, integer, integer): string", python=_decimal_text, inner=True),
-    function("decimal_in_duckdb(value, precision, scale)", _decimal_sql, rule=_decimal_rule, python=_decimal,
-             inner=True),
-    function("double_text(double): string", python=_double_text, inner=True),
-    function("decimal_text(value)", rule=_as_they_are, returns=STRING, python=lambda value: f"{value:f}", inner=True),
-    function("timestamp_text(timestamp): string", python=timestamp_text, inner=True),
-    *(function(f"{name}_in_duckdb(format[, value...])", rule=_as_they_are, returns=STRING, inner=True,
+    function("integer_in_duckdb(string): integer", python=_integer),
+    function("double_in_duckdb(string): double", python=_double),
+    function("decimal_digits(string, integer, integer): string", python=_decimal_text),
+    function("decimal_in_duckdb(value, precision, scale)", _decimal_sql, rule=_decimal_rule, python=_decimal),
+    function("double_text(double): string", python=_double_text),
+    function("decimal_text(value)", rule=_as_they_are, returns=STRING, python=lambda value: f"{value:f}"),
+    function("timestamp_text(timestamp): string", python=timestamp_text),
+    *(function(f"{name}_in_duckdb(format[, value...])", rule=_as_they_are, returns=STRING,
                python=_formatted(name == "printf")) for name in ("printf", "format")),
 ]  # fmt: skip

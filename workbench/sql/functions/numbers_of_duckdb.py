@@ -86,7 +86,7 @@ def constant_or_null(b: ExpressionBinder, arguments: list[Expression]) -> Expres
 
 
 DECLARED = [
-    function("trunc_in_duckdb(double[, integer]): double", python=_truncated, inner=True),
+    function("trunc_in_duckdb(double[, integer]): double", python=_truncated),
     function("binom(integer, integer): decimal(38,0)", python=_binomial, names="binom", dialects=ONLY_DUCKDB,
              help="binom(n, k) Returns how many ways there are to take k of n.", example="SELECT binom(5, 2) → 10"),
     function("signbit(double): boolean", python=lambda value: math.copysign(1.0, value) < 0, names="signbit",

@@ -174,6 +174,6 @@ def _rounded_sql(expression: Call, arguments: Sequence[str]) -> str:
 
 
 DECLARED = [
-    function(f"{ROUNDED_NUMERIC}(double, digits)", _rounded_sql, rule=_type, inner=True, of_null=True),
-    function(f"{FIFTEEN_DIGITS}(double): double", python=lambda x: float(f"{x:.{_SIGNIFICANT}g}"), inner=True),
+    function(f"{ROUNDED_NUMERIC}(double, digits)", _rounded_sql, rule=_type, of_null=True),
+    function(f"{FIFTEEN_DIGITS}(double): double", python=lambda x: float(f"{x:.{_SIGNIFICANT}g}")),
 ]

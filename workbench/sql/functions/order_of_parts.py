@@ -107,5 +107,5 @@ def _order_of_decimal(value: Decimal, scale: int) -> str:
 
 DECLARED = [
     function("order_of_parts(value, type, nulls_last)", rule=lambda arguments: (arguments, STRING), returns=STRING,
-             python=_order, inner=True),
+             python=_order),
 ]  # fmt: skip

@@ -47,4 +47,4 @@ def _part(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '""') + '"'
 
 
-DECLARED = [function("record_text_in_postgres(string[, string...]): string", python=_record, inner=True, of_null=True)]
+DECLARED = [function("record_text_in_postgres(string[, string...]): string", python=_record, of_null=True)]

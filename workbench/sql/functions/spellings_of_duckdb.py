@@ -112,9 +112,9 @@ def _of_text(name: str, python: Callable[[str], object], does: str, example: str
 
 
 DECLARED = [
-    function("split_part_in_duckdb(string, string, integer): string", python=_split_part, inner=True),
-    function("url_encode_in_duckdb(string): string", python=lambda text: quote(text, safe=""), inner=True),
-    function("url_decode_in_duckdb(string): string", python=_unquoted, inner=True),
+    function("split_part_in_duckdb(string, string, integer): string", python=_split_part),
+    function("url_encode_in_duckdb(string): string", python=lambda text: quote(text, safe="")),
+    function("url_decode_in_duckdb(string): string", python=_unquoted),
     _of_text("strip_accents", _without_accents, "the letters without accents", "'Åre') → Are"),
     _of_text("nfc_normalize", partial(unicodedata.normalize, "NFC"), "the text in the normal form C", "'é') → é"),
     _of_text("parse_filename", _file_name, "the file of a path", "'/a/b.txt') → b.txt"),

@@ -287,7 +287,7 @@ DECLARED = [
              dialects=SPARK_FAMILY | ONLY_DUCKDB),
     function("array_size(array)", "cast(array_size({0}) as bigint)", rule=_array_first(_always(INTEGER))),
     function(f"{HAS_PLACE}(array, place[, count])", "({1} <= array_size({0}))",
-             rule=_array_first(_always(BOOLEAN), INTEGER, INTEGER), inner=True),
+             rule=_array_first(_always(BOOLEAN), INTEGER, INTEGER)),
     function("array_contains(array, value)", rule=_looked_up(BOOLEAN)),
     function("array_position(array, value)", rule=_looked_up(INTEGER), nodes=[exp.ArrayPosition]),
     function("array_join(array<string>, string[, string]): string"),
@@ -320,6 +320,6 @@ DECLARED = [
     *each("exists forall", "(array, lambda)", rule=_tested(_always(BOOLEAN)), of_null=True),
     function("aggregate(array, start, lambda)", rule=lambda arguments: (arguments, arguments[1].type), of_null=True),
     function("lambda(variable, body...)", _lambda, rule=lambda arguments: (arguments, arguments[-1].type),
-             of_null=True, inner=True),
-    function("variable(name)", _variable, rule=lambda arguments: (arguments, STRING), of_null=True, inner=True),
+             of_null=True),
+    function("variable(name)", _variable, rule=lambda arguments: (arguments, STRING), of_null=True),
 ]  # fmt: skip

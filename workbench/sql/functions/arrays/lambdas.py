@@ -116,5 +116,5 @@ for _function in ("forall", "zip_with"):
 _X, _I = variable_sql("x"), variable_sql("i")
 DECLARED = [
     function("with_places(array)", f"transform({{0}}, ({_X}, {_I}) -> named_struct('f0', {_X}, 'f1', {_I} + 1L))",
-             rule=_paired, inner=True),
+             rule=_paired),
 ]  # fmt: skip

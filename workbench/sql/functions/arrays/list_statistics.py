@@ -269,10 +269,9 @@ def aggregated(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
 
 DECLARED = [
     function("run_lengths(array)", rule=lambda arguments: (arguments, array_of(INTEGER)), returns=array_of(INTEGER),
-             python=_runs, inner=True),
-    function("list_entropy(array)", rule=lambda arguments: (arguments, DOUBLE), returns=DOUBLE, python=_entropy,
-             inner=True),
-    *(function(f"list_{name}(array<double>): double", python=python, inner=True) for name, python in (
+             python=_runs),
+    function("list_entropy(array)", rule=lambda arguments: (arguments, DOUBLE), returns=DOUBLE, python=_entropy),
+    *(function(f"list_{name}(array<double>): double", python=python) for name, python in (
         ("product", _product), ("geomean", _geometric_mean), ("sem", _of_moments(_error_of_mean)),
         ("skewness", _of_moments(_skewness)), ("kurtosis", _of_moments(partial(_kurtosis, samples=True))),
         ("kurtosis_pop", _of_moments(partial(_kurtosis, samples=False))),
@@ -281,10 +280,10 @@ DECLARED = [
         ("stddev_pop", _of_moments(lambda values: _root(_variance(values, False)))),
         ("stddev_samp", _of_moments(lambda values: _root(_variance(values, True)))),
     )),
-    *(function(f"list_bit_{name}(array<integer>): integer", python=_folded(of), inner=True)
+    *(function(f"list_bit_{name}(array<integer>): integer", python=_folded(of))
       for name, of in (("and", and_), ("or", or_), ("xor", xor))),
-    *(function(f"list_bool_{name}(array<boolean>): boolean", python=_folded(of), inner=True)
+    *(function(f"list_bool_{name}(array<boolean>): boolean", python=_folded(of))
       for name, of in (("and", and_), ("or", or_))),
-    function("list_median(array<double>): double", python=_middle, inner=True),
-    function("list_mad(array<double>): double", python=_deviation, inner=True),
+    function("list_median(array<double>): double", python=_middle),
+    function("list_mad(array<double>): double", python=_deviation),
 ]  # fmt: skip

@@ -205,10 +205,9 @@ def ones(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
 
 
 DECLARED = [
-    function("series(integer, integer, integer, boolean): array<integer>", python=_series, inner=True),
-    function("ones_of_bits(integer, integer): integer", python=lambda value, bits: (value % 2**bits).bit_count(),
-             inner=True),
-    function("list_distance(array<double>, array<double>): double", python=_distance, inner=True),
-    function("list_inner_product(array<double>, array<double>): double", python=_product, inner=True),
-    function("list_cosine_similarity(array<double>, array<double>): double", python=_cosine, inner=True),
+    function("series(integer, integer, integer, boolean): array<integer>", python=_series),
+    function("ones_of_bits(integer, integer): integer", python=lambda value, bits: (value % 2**bits).bit_count()),
+    function("list_distance(array<double>, array<double>): double", python=_distance),
+    function("list_inner_product(array<double>, array<double>): double", python=_product),
+    function("list_cosine_similarity(array<double>, array<double>): double", python=_cosine),
 ]  # fmt: skip

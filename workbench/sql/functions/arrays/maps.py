@@ -228,10 +228,10 @@ for _name, _function in (("map_contains", "map_contains_key"), ("map_extract_val
 for _name in ("map_filter", "transform_keys", "transform_values"):
     reads_call(_name, dialects=SPARK_FAMILY)(partial(over_entries, _name))
 DECLARED = [
-    function(f"{MAP_OF}(entries)", "{0}", rule=_of_entries, inner=True),
+    function(f"{MAP_OF}(entries)", "{0}", rule=_of_entries),
     # An entry that is NULL is invalid; of a NULL array the answer is NULL.
     function(f"{NO_MAP}(entries)", f"(not exists({{0}}, {_M} -> {_M} is null) and {_IS_NONE})",
-             rule=_tested_entries, inner=True),
+             rule=_tested_entries),
     function(f"{MAP_FROM_ENTRIES}(entries)",
              let(_M, "{0}", f"if(exists({_M}, {_E} -> {_E} is null) or {_IS_NONE.format(_M)}, null, {_M})"),
              rule=_of_entries),
@@ -241,7 +241,7 @@ DECLARED = [
              rule=_of_map(lambda key, value: array_of(value)), names="map_values",
              dialects=_HAVE_MAPS),
     function("map_value(map, key)", f"(get(filter({{0}}, {_K} -> {_K}.f0 = {{1}}), 0)).f1",
-             rule=_of_map(lambda key, value: value, with_key=True), inner=True),
+             rule=_of_map(lambda key, value: value, with_key=True)),
     function("map_contains_key(map, key)", f"array_contains({_KEYS}, {{1}})",
              rule=_of_map(lambda key, value: BOOLEAN, with_key=True)),
 ]  # fmt: skip

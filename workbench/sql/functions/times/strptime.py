@@ -136,4 +136,4 @@ def read_by_strptime(text: Expression, format_: str) -> Expression:
     return call("strptime_in_duckdb", text, Constant(format_, STRING))
 
 
-DECLARED = [function("strptime_in_duckdb(string, string): timestamp", python=_read, vectorized=True, inner=True)]
+DECLARED = [function("strptime_in_duckdb(string, string): timestamp", python=_read, vectorized=True)]

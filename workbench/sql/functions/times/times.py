@@ -66,23 +66,21 @@ DECLARED = [
     function("date_format(time, any): string"),
     function("to_date(string, string): date", _reading("try_to_date({0}, {1})")),
     function("to_timestamp(string, string): timestamp", _reading("cast(try_to_timestamp({0}, {1}) as timestamp_ntz)")),
-    function(f"{CLOCK_OF}(any, string): timestamp", _CLOCK, inner=True),
-    function(f"{INSTANT_OF}(timestamp, string): timestamptz", _FIRST, inner=True),
+    function(f"{CLOCK_OF}(any, string): timestamp", _CLOCK),
+    function(f"{INSTANT_OF}(timestamp, string): timestamptz", _FIRST),
     function(f"{LAST_INSTANT_OF}(timestamp, string): timestamptz",
-             read_twice(f"(case when {_CLOCK.replace('{0}', _LAST)} = {{0}} then {_LAST} else {_FIRST} end)"),
-             inner=True),
+             read_twice(f"(case when {_CLOCK.replace('{0}', _LAST)} = {{0}} then {_LAST} else {_FIRST} end)")),
     # The instant at which a clock shows a time, of two the one with the offset that it has at another instant.
     function(f"{KEPT_INSTANT_OF}(timestamp, string, any): timestamptz",
-             read_twice(f"(case when {_CLOCK.replace('{0}', _KEPT)} = {{0}} then {_KEPT} else {_FIRST} end)"),
-             inner=True),
+             read_twice(f"(case when {_CLOCK.replace('{0}', _KEPT)} = {{0}} then {_KEPT} else {_FIRST} end)")),
     # The same, by that offset in any case.
-    function(f"{BY_OFFSET_OF}(timestamp, string, any): timestamptz", read_twice(_KEPT), inner=True),
+    function(f"{BY_OFFSET_OF}(timestamp, string, any): timestamptz", read_twice(_KEPT)),
     # A clock's time and the instant, as databases write it: 2023-10-29 02:30:00+01.
     function("text_with_offset(timestamp, any): string", read_twice(
              f"concat(cast({{0}} as string), if({_OFFSET} < 0, '-', '+'),"
              f" {_TWO_DIGITS.format(f'abs({_OFFSET}) div 3600')},"
              f" if({_OFFSET} % 3600 = 0, '', concat(':', {_TWO_DIGITS.format(f'abs({_OFFSET}) div 60 % 60')})),"
-             f" if({_OFFSET} % 60 = 0, '', concat(':', {_TWO_DIGITS.format(f'abs({_OFFSET}) % 60')})))"), inner=True),
+             f" if({_OFFSET} % 60 = 0, '', concat(':', {_TWO_DIGITS.format(f'abs({_OFFSET}) % 60')})))")),
     # A time of day alone would be one of the day on which it is evaluated; Spark's other cast has no such values.
     function("instant_of_text(string): timestamptz",
              "(case when try_cast({0} as timestamp_ntz) is not null"
@@ -127,6 +125,6 @@ DECLARED = [
     function("seconds_between(moment, moment): decimal(20,6)",
              "cast(cast(try_subtract(unix_micros(cast({0} as timestamp)), unix_micros(cast({1} as timestamp)))"
              " as decimal(19,0)) * cast('0.000001' as decimal(7,6)) as decimal(20,6))"),
-    *(function(f"{name}(integer): {type_}", "{0}", inner=True) for name, type_ in MADE_OF_NUMBERS.items()),
-    *(function(f"{name}(any): integer", "{0}", inner=True) for name in NUMBERS_OF_COUNTED),
+    *(function(f"{name}(integer): {type_}", "{0}") for name, type_ in MADE_OF_NUMBERS.items()),
+    *(function(f"{name}(any): integer", "{0}") for name in NUMBERS_OF_COUNTED),
 ]  # fmt: skip

@@ -143,8 +143,7 @@ def nanosecond(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
 
 
 DECLARED = [
-    function("made_timestamp(integer, integer, integer, integer, integer, double): timestamp", python=_micros_of_parts,
-             inner=True),
-    function("months_between_in_duckdb(timestamp, timestamp): integer", python=_months_between, inner=True),
-    function("stretch_of_months(date, integer): date", python=_stretch_of_months, inner=True),
+    function("made_timestamp(integer, integer, integer, integer, integer, double): timestamp", python=_micros_of_parts),
+    function("months_between_in_duckdb(timestamp, timestamp): integer", python=_months_between),
+    function("stretch_of_months(date, integer): date", python=_stretch_of_months),
 ]  # fmt: skip

@@ -84,7 +84,7 @@ def is_finite(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
 
 
 DECLARED = [
-    function("micros_of_seconds(double): integer", inner=True,
+    function("micros_of_seconds(double): integer",
              python=lambda seconds: _micros(seconds) if math.isfinite(seconds) else None),
-    function("periods_overlap(moment, moment, moment, moment): boolean", python=_overlap, inner=True, of_null=True),
+    function("periods_overlap(moment, moment, moment, moment): boolean", python=_overlap, of_null=True),
 ]  # fmt: skip
