@@ -17,6 +17,7 @@ import pandas as pd
 from workbench.explain.text import counted, short
 from workbench.notebook.display import ProgressLine, Shown, frame_table, marked_cell, plain
 from workbench.session.player import Player
+from workbench.session.sinks.target import Delivery
 
 LINES = 5
 """Batches that are shown, the newest first."""
@@ -86,8 +87,12 @@ class Notification:
         return "a cell's output"
 
     def __call__(self, batch: int, changes: pd.DataFrame) -> None:
-        """A batch was brought; called by the thread of the sink."""
-        if batch <= self._after:
+        """A batch was brought."""
+        self.take(Delivery(batch, 0, batch), changes)
+
+    def take(self, delivery: Delivery, changes: pd.DataFrame) -> None:
+        """A delivery was brought; called by the thread of the sink. It is said under the session's number of the batch."""
+        if delivery.number <= self._after:
             return
         if self._alert:
             changes = newly(changes, self._identity)
@@ -96,10 +101,10 @@ class Notification:
             return
         at = dt.datetime.now()
         rows = changes[changes["weight"] > 0].drop(columns="weight").head(_ROWS)
-        rows.insert(0, "batch", batch, allow_duplicates=True)
-        self._told.appendleft((counted_changes(batch, changes, at), rows))
+        rows.insert(0, "batch", delivery.batch, allow_duplicates=True)
+        self._told.appendleft((counted_changes(delivery.batch, changes, at), rows))
         self._shown.update(self._said("newest first"))
-        self._panel.add(f"{self._title}: {change_line(batch, changes, at)}")
+        self._panel.add(f"{self._title}: {change_line(delivery.batch, changes, at)}")
 
     def stop(self, how_to_go_on: str) -> None:
         """Say below the cell that nothing more will be said there."""

@@ -164,6 +164,32 @@ def test_alerts_of_a_session_are_the_groups_that_came_to_satisfy_the_condition(
         assert [*session.queries] == ["by_city"] and not session.sinks
 
 
+@pytest.mark.parametrize("watched", ["touched", "untouched"])
+def test_an_alert_says_the_batch_of_the_session(spark: Any, shown: list[str], watched: str) -> None:
+    """Also once an answer was computed anew: sinks of that query count one delivery more, all others count batches."""
+    rows = pd.DataFrame({"n": range(8)})
+    numbers: list[int] = []
+    with Session(spark=spark) as session:
+        session.add_stream("T", rows, history=1, batch=1)
+        session.register("SELECT n FROM T", name="touched")
+        session.register("SELECT n + 1 AS n FROM T", name="untouched")
+        watch.notify.run(NotebookContext({}, lambda: session), watch.notify.parse(watched))
+        session.add_sink(watched, lambda batch, changes: numbers.append(batch), name="numbers")
+
+        def run() -> None:
+            session.run(1)
+            for sink in session.sinks:
+                wait_until_told(session, sink)
+
+        run()
+        session.register("SELECT n * 2 AS n FROM T", name="touched", move=True)
+        run()
+        session.register("SELECT n * 3 AS n FROM T", name="touched", move=True)
+        run()
+        assert f"batch {session.batch}:" in shown[-1] and f"batch {session.batch + 1}:" not in shown[-1]
+        assert sorted(set(numbers)) == numbers and (numbers == [0, 1, 2, 3]) == (watched == "untouched")
+
+
 def test_an_alert_of_a_windowed_answer_is_told(spark: Any, shown: list[str]) -> None:
     rows = pd.DataFrame({"at": [1, 2, 10, 11], "n": [1, 9, 8, 1]})
     with Session(spark=spark) as session:

@@ -23,26 +23,13 @@ from workbench.files.durable import force_to_disk
 from workbench.files.shared import remove_small, write_small
 from workbench.files.writing import make_folder
 from workbench.session.sinks.rows import stored_changes
+from workbench.session.sinks.target import Delivery
 from workbench.sql.algebra.types import INTEGER, DataType
 from workbench.streams.widened_columns import as_field
 
 MOST = 32
 """The most files there are; then some are put together."""
 _DELIVERY = b"argus.delivery"
-
-
-@dataclass(frozen=True)
-class Delivery:
-    """A delivery: the changes that a target gets at once.
-
-    Attributes:
-        number: counts on, also where the session has gone back; the target knows the delivery by it.
-        line, batch: the target has the answer of this batch of this line of history then.
-    """
-
-    number: int
-    line: int
-    batch: int
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,8 @@ from workbench.errors.unknown_attributes import TellsNames
 from workbench.files.shared import write_small
 from workbench.limits import LIMITS, Limits
 from workbench.session.events import log_problem
-from workbench.session.sinks.sent import Delivery, Sent
-from workbench.session.sinks.target import AnswerSource, Target
+from workbench.session.sinks.sent import Sent
+from workbench.session.sinks.target import AnswerSource, Delivery, Target
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ class Sink:
             self._sent.take_back()
         else:
             write_place(self._path, place, soon=False)  # who has lost the session sends nothing
-            self._target.write(place.query, number, self._sent.changes())
+            self._target.bring(place.query, last, self._sent.changes())
             self._arrived(last)
 
     def _begin_record(self, line: int, known: int | None) -> None:
@@ -254,8 +254,9 @@ class Sink:
         """What the target lacks."""
         place = self._place
         if self._is_elsewhere(place, latest):
-            number = max(place.number + 1, latest)
-            yield Delivery(number, line, latest), self._sent.changes_to(self._changes_up_to(latest))
+            changes = self._sent.changes_to(self._changes_up_to(latest))
+            number = max(place.number + (len(changes) > 0), latest)  # nothing is sent where nothing differs
+            yield Delivery(number, line, latest), changes
             return
         changes = self._source.changes(None if place.batch < 0 else place.batch)
         for batch in pc.unique(changes.column("batch")).to_pylist():
@@ -271,7 +272,7 @@ class Sink:
         if len(changes):
             self._sent.add(delivery, changes)
             self._sending = json_text(as_rows(changes.slice(0, 1))[0])
-            self._target.write(self._place.query, delivery.number, changes)
+            self._target.bring(self._place.query, delivery, changes)
             self._sending = ""
         self._arrived(delivery)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
+import pandas as pd
 import pyarrow as pa
 
 from workbench.sql.algebra.types import DataType
@@ -30,6 +31,28 @@ class AnswerSource:
     latest: Callable[[], int]
     line: Callable[[], int] = lambda: 0
     check: Callable[[], None] = lambda: None
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """A delivery: the changes that a target gets at once.
+
+    Attributes:
+        number: counts on, also where the session has gone back; the target knows the delivery by it.
+        line, batch: the target has the answer of this batch of this line of history then.
+    """
+
+    number: int
+    line: int
+    batch: int
+
+
+@runtime_checkable
+class TakesDeliveries(Protocol):
+    """A function, as a target, that tells the batch of the session from the number of the delivery."""
+
+    def take(self, delivery: Delivery, changes: pd.DataFrame) -> object:
+        """Take the changes of a delivery."""
 
 
 class Target(Protocol):
@@ -73,6 +96,14 @@ class Target(Protocol):
             Exception: nothing could be written there; it is tried again later.
         """
         return None
+
+    def bring(self, query: str, delivery: Delivery, changes: pa.Table) -> None:
+        """Take a delivery; most targets need no more of it than its number.
+
+        Raises:
+            Exception: as ``write``.
+        """
+        self.write(query, delivery.number, changes)
 
     def write(self, query: str, batch: int, changes: pa.Table) -> None:
         """Take the changes of a batch.

@@ -20,7 +20,7 @@ from workbench.session.sinks.delta import DELTA, DeltaTarget
 from workbench.session.sinks.folder import FolderTarget
 from workbench.session.sinks.kafka import TopicTarget
 from workbench.session.sinks.postgres import PostgresTarget
-from workbench.session.sinks.target import Target
+from workbench.session.sinks.target import Delivery, TakesDeliveries, Target
 from workbench.session.sinks.webhook import WEBHOOKS, WebhookTarget
 from workbench.streams.addresses.address import check_no_connection_string
 from workbench.streams.files.delta_table import is_delta_table
@@ -40,6 +40,13 @@ class CallableTarget(Target):
         if "__str__" in vars(type(self._function)):  # an object that says what it is, and no function
             return str(self._function)
         return getattr(self._function, "__qualname__", type(self._function).__name__) + "()"
+
+    def bring(self, query: str, delivery: Delivery, changes: pa.Table) -> None:
+        """Give it the delivery, where it takes one, and else its number."""
+        if isinstance(self._function, TakesDeliveries):
+            self._function.take(delivery, frame_of(changes))
+        else:
+            self.write(query, delivery.number, changes)
 
     def write(self, query: str, batch: int, changes: pa.Table) -> None:
         """Call it with pandas; whatever it raises is shown. NaN of a DOUBLE may be NULL, as in other DataFrames."""
