@@ -13,7 +13,7 @@ import pytest
 from workbench.arrow.frames import frame_of
 from workbench.notebook.chart import ChartColumns, points_of
 from workbench.notebook.display import frame_table
-from workbench.notebook.panel.answer_page import answer_table
+from workbench.notebook.panel.answer_page import answer_table, page_of
 
 NAN, INFINITE = float("nan"), float("inf")
 TEXTS = ["NULL", None, "", " ", "NaN", "nan", "inf", "-inf", "a", "a ", "None", "null", "  "]
@@ -78,3 +78,41 @@ def test_cells_look_different(values: list[object]) -> None:
     panel = answer_table(rows, len(values), "v").html or ""
     cells = [cell.split("</td>")[0] for cell in panel.split("<td")[1:]]
     assert len(set(cells)) == len(values), cells
+
+
+BELOW: list[tuple[list[object], list[str]]] = [
+    ([3.7, 3.63, None], ["3.70", "3.63", "NULL"]),
+    ([1069934.3, 287537.73], ["1,069,934.30", "287,537.73"]),
+    ([2.0, 30.0], ["2.0", "30.0"]),
+    ([2.5, 1e22, NAN, INFINITE], ["2.5", "1e+22", "NaN", "inf"]),
+    ([0.000123456, 1.5], ["0.000123456", "1.500000"]),
+    ([pd.Timestamp("2026-03-01"), None, pd.Timestamp("2026-03-02")], ["2026-03-01", "NULL", "2026-03-02"]),
+    ([pd.Timestamp("2026-03-01"), pd.Timestamp("2026-03-01 04:00")], ["2026-03-01 00:00:00", "2026-03-01 04:00:00"]),
+    ([pd.Timestamp("2026-03-01 04:00:00.23")], ["2026-03-01 04:00:00.230"]),
+    ([pd.Timestamp("2026-03-01 04:00:00.000001")], ["2026-03-01 04:00:00.000001"]),
+    ([pd.Timestamp("2026-03-01", tz="UTC")], ["2026-03-01 00:00:00+00:00"]),
+    ([{"no": "8" * 50, "other": None}], [f'{{"no": "{"8" * 50}"…']),
+    ([["é"] * 40], ["[" + '"é", ' * 11 + '"é"…']),
+]
+"""Values of a column, and what stands below each other in a page."""
+
+
+@pytest.mark.parametrize(("values", "seen"), BELOW)
+def test_values_of_a_column_are_written_alike(values: list[object], seen: list[str]) -> None:
+    """As long as they are needed to tell them apart, and what is cut is no text of Python."""
+    rows = frame_of(pa.table({"v": pa.array(values)}))
+    page = html.unescape(answer_table(rows, len(values), "v").html or "")
+    assert [cell.partition(">")[2].split("</td>")[0] for cell in page.split("<td")[1:]] == seen
+
+
+def test_doubles_beside_null_have_the_digits_of_their_column() -> None:
+    rows = frame_of(pa.table({"v": [524.9, None, 1943.85, NAN]}))
+    text = [line.strip() for line in frame_table(rows).text.splitlines()[1:]]
+    assert text == ["524.90", "NULL", "1943.85", "NaN"]
+
+
+def test_what_a_value_was_is_written_as_what_it_is() -> None:
+    rows = pd.DataFrame({"at": [pd.Timestamp("2026-03-01")], "x": [2.25]})
+    page = page_of(rows, 0, 1, replaced=[[pd.Timestamp("2026-03-01 10:00"), 2.5]])
+    assert page["rows"][0]["cells"] == ("2026-03-01 00:00:00", "2.25")
+    assert page["rows"][0]["was"] == ["2026-03-01 10:00:00", "2.50"]

@@ -146,7 +146,23 @@ def _as_cells(column: pd.Series) -> pd.Series:
     """pandas writes a missing value in four ways, SQL in one; and blanks as nothing."""
     if column.dtype != object and not column.isna().any():
         return column
+    if column.dtype.kind == "f":
+        return _aligned(column)
     return pd.Series([marked_cell(value) for value in column], index=column.index, name=column.name, dtype=object)
+
+
+def _aligned(column: pd.Series) -> pd.Series:
+    """Doubles some of which are missing, the others with as many digits as pandas gives to a column of them.
+
+    Example:
+        >>> _aligned(pd.Series([1.5, float("nan"), 12.25])).to_list()
+        ['1.50', 'NaN', '12.25']
+    """
+    cells = column.map(marked_cell).astype(object)
+    present = column.dropna()
+    if len(present):
+        cells[column.notna()] = [line.strip() for line in present.to_string(index=False, header=False).split("\n")]
+    return cells
 
 
 def marked_cell(value: Any) -> Any:

@@ -91,7 +91,7 @@ class Notification:
         self.take(Delivery(batch, 0, batch), changes)
 
     def take(self, delivery: Delivery, changes: pd.DataFrame) -> None:
-        """A delivery was brought; called by the thread of the sink. It is said under the session's number of the batch."""
+        """A delivery was brought; called by the thread of the sink. Its batch is the number that is said."""
         if delivery.number <= self._after:
             return
         if self._alert:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 
-from workbench.explain.text import counted
+from workbench.explain.text import counted, short
 from workbench.session.session import Session
 from workbench.streams.source import QuarantinedRow
 from workbench.streams.stream import Stream
@@ -42,6 +41,22 @@ def quarantined_since(session: Session, marks: Marks) -> list[str]:
     return lines
 
 
+def quarantined_before(session: Session, name: str | None = None) -> list[str]:
+    """Lines on the rows that streams of files and tables lack, and where they are; live sources have a list of errors.
+
+    Args:
+        session: the session.
+        name: of the one stream that is meant.
+    """
+    lacking = (s for s in session.streams.values() if s.quarantined_rows and s.name not in session.sources)
+    return [
+        f"{s.name}: {counted(s.quarantined_rows, 'row')} quarantined, in no answer; "
+        f'session.streams["{s.name}"].quarantined has the first of them'
+        for s in lacking
+        if name is None or s.name.lower() == name.lower()
+    ]
+
+
 def widening_lines(stream: Stream, entries: Iterable[QuarantinedRow]) -> list[str]:
     """Lines on how rows are taken in whose value is none of its column's type."""
     names = {name.lower() for name, _ in stream.columns}
@@ -74,7 +89,7 @@ def by_reason(entries: Iterable[QuarantinedRow], count: int) -> Iterator[str]:
         yield f"  {reason}, {counted(len(rows), 'row')}:"
         for row in rows[:_EXAMPLES]:
             place = found[0].strip(": ") if (found := _PLACE.match(row.reason)) else f"line {row.line}"
-            text = textwrap.shorten(row.text, _WIDEST, placeholder="…") or row.reason
+            text = short(row.text, _WIDEST) or row.reason
             yield f"    {place}: {text}"
         if len(rows) > _EXAMPLES:
             yield f"    and {len(rows) - _EXAMPLES:,} more"

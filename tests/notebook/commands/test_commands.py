@@ -459,6 +459,14 @@ def test_running_says_what_was_quarantined_and_why(run, session):
     ]
 
 
+def test_a_quarantined_row_is_cut_where_there_is_no_blank(run, session):
+    """Not behind its first words, which may be all that stands before a long value, as an object is."""
+    stream = session.add_stream("Fed", None, None, None, None)
+    row = f"442,2026-03-23 {'x' * 90}"
+    stream.quarantined = (QuarantinedRow(1, row, "at: … is more than 12 hours late"),)
+    assert run("%argus run").texts[-2].splitlines()[-1] == f"    line 1: {row[:69]}…"
+
+
 def test_streams_are_dropped_and_their_event_times_are_proposed(run, shell, session):
     shell.user_ns["frame"] = pd.DataFrame()
     assert (

@@ -112,6 +112,12 @@ def test_a_folder_gets_a_file_for_each_batch(spark, tmp_path: Path) -> None:
 
 def test_errors_are_listed_tried_again_and_dismissed(run, session):
     assert run("%argus errors").text == "no errors of sources or sinks"
+    stream = session.add_stream("Late", None, None, None, None)
+    stream.quarantined_rows = 1234
+    assert run("%argus errors").texts[-1] == (
+        'Late: 1,234 rows quarantined, in no answer; session.streams["Late"].quarantined has the first of them'
+    )
+    assert run("%argus errors late").texts[-1].startswith("Late: 1,234 rows")
     session.errors = (
         KeptError("2026-01-01 10:00:00", ErrorPlace.SINK, "q1", "no room", '{"id": 7}'),
         KeptError("2026-01-01 10:00:01", ErrorPlace.SOURCE, "Fed", "<b> is no integer", "2,<b>"),

@@ -14,6 +14,7 @@ from workbench.notebook.command_line import MagicError, argument, command
 from workbench.notebook.commands.show import QUERY
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import errors_table, show, sinks_table, with_as_of
+from workbench.notebook.quarantine import quarantined_before
 
 if TYPE_CHECKING:
     from workbench.session.session import Session
@@ -90,7 +91,8 @@ def sink(context: NotebookContext, arguments: argparse.Namespace) -> None:
     examples=("%argus errors", "%argus errors big_transfers --retry", "%argus errors --dismiss"),
 )
 def errors(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """List the last hundred errors of live sources and sinks, also of days before, with the row that was refused.
+    """List the last hundred errors of live sources and sinks, also of days before, with the row that was refused; and
+    how many rows of files were quarantined.
 
     Raises:
         MagicError: --retry names none.
@@ -111,6 +113,8 @@ def errors(context: NotebookContext, arguments: argparse.Namespace) -> None:
             hint = nearest(name, known) or "%argus errors lists those of all"
             raise MagicError(f"there is no sink or stream {name}", hint=hint)
         show(errors_table(error for error in session.errors if name is None or error.name.lower() == name.lower()))
+        for line in quarantined_before(session, name):
+            show(line)
 
 
 def find_target(word: str, variables: Mapping[str, Any]) -> Any:

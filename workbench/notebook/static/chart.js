@@ -27,7 +27,9 @@ class View {
     const sized = { width: "container", autosize: { type: "fit-x", contains: "padding" } };
     const whole = { ...spec, ...sized, data: { ...spec.data, values: this.points } };
     this.drawing = await vegaEmbed(this.pane, whole, { actions: false, renderer: "svg" });
-    this.pane.querySelector("svg")?.setAttribute("aria-label", spec.description);
+    const svg = this.pane.querySelector("svg");
+    svg?.setAttribute("aria-label", spec.description);
+    this.pane.style.minHeight = `${svg?.getAttribute("height") ?? 0}px`; // the next drawing takes its place
     this.move();
     this.sized.observe(this.drawing.view.container());
   }

@@ -51,6 +51,9 @@ class Delivery:
 class TakesDeliveries(Protocol):
     """A function, as a target, that tells the batch of the session from the number of the delivery."""
 
+    def __call__(self, batch: int, changes: pd.DataFrame) -> object:
+        """Take changes by the number of their delivery, as every function does."""
+
     def take(self, delivery: Delivery, changes: pd.DataFrame) -> object:
         """Take the changes of a delivery."""
 

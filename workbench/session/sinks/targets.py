@@ -31,7 +31,7 @@ from workbench.streams.live.postgres.address import POSTGRES_SCHEMES
 class CallableTarget(Target):
     """Calls a function with the number of the batch and its changes."""
 
-    def __init__(self, function: Callable[[int, pd.DataFrame], object]) -> None:
+    def __init__(self, function: Callable[[int, pd.DataFrame], object] | TakesDeliveries) -> None:
         self._function = function
 
     @property
