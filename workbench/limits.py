@@ -27,7 +27,8 @@ class Limits:
         rows_logged_in_process: of a stream in one batch, and in files, at most that the driver numbers and writes
             itself; of more, tasks do, each those of some row groups.
         bytes_landed_in_process: of objects that land, or messages that wait, together, below which the driver reads
-            them itself; of more a task reads each object, or partition. Where tasks run on this machine it always does.
+            them itself; of more a task reads each object, or range of a topic. Where tasks run on this machine it
+            always does.
         rows_filtered_in_process: the driver filters this number in a quarter of a second; a job of two tasks would be
             no faster.
         rows_stepped_in_process: changed rows at most of an operator whose step the driver runs, since a job for it
@@ -54,6 +55,8 @@ class Limits:
         choices_per_match: that MATCH_RECOGNIZE tries from one row, where conditions depend on the match; a query with
             more is stopped, since there may be as many as subsets of the rows.
         rows_per_task: a job reads as many rows as one task; a second one costs more than it saves.
+        bytes_sent_with_task: of a job's input, which Spark sends with each of its tasks; a longer one, as of some ten
+            thousand segments, is a file that each machine reads once.
         rows_sent_together: between Spark and a worker, at most.
         bytes_sent_together: of what functions make of rows that come together between Spark and a worker, about.
         operators_at_a_time: threads that evaluate operators, at most; no more than there are cores.
@@ -137,6 +140,7 @@ class Limits:
     rows_per_recursion: int = 20_000_000
     choices_per_match: int = 200_000
     rows_per_task: int = 100_000
+    bytes_sent_with_task: int = 1_000_000
     rows_sent_together: int = 32_768
     bytes_sent_together: int = 64_000_000
     operators_at_a_time: int = 8

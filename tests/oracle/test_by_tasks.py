@@ -82,11 +82,13 @@ def test_answers_are_the_oracles(workers: WorkerProcesses, tmp_path: Path, toget
     names = [name for name in ALL if name.partition("_")[0] in LEAST]
     chosen, before = Random(SEED).sample(names, 24), workers.jobs
     limits = replace(BY_TASKS, rows_per_task=together, batches_between_compactions=2, bytes_empty_in_packs=0)
+    limits = replace(limits, bytes_sent_with_task=together)
     with Oracle(workers, feeds(SEED), path=f"file://{tmp_path}/session", limits=limits) as oracle:
         assert registered(oracle, chosen)
         oracle.run(4)
         oracle.check_changes(since=True)
     assert workers.jobs > before + 12
+    assert not [*tmp_path.rglob("*.input")]
 
 
 class TwoTasks(InProcess):

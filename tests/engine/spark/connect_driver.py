@@ -1,7 +1,8 @@
 """Runs in a process of its own, whose Spark is a Connect server on the loopback interface: the oracle's answers.
 
 ``python connect_driver.py ADDRESS SET COUNT``: of the server, as ``local[2]``, which starts one, or ``sc://host:port``;
-queries of a set of the experiments, and how many. A process that has used Spark Connect has no other Spark.
+queries of a set of the experiments, or of an analyst's ``day``, and how many. A process that has used Spark Connect has
+no other Spark.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Sequence
 
 from engine.spark.cluster_driver import QUICK_START, SAMPLES
 from long import LONG
@@ -16,8 +18,10 @@ from oracle.harness import Case, Feed, Oracle
 from pyarrow import parquet
 from pyspark.sql import SparkSession
 
+from benchmarks.studies import day
 from workbench.engine.spark.java import use_java
 from workbench.errors import EngineError, WorkbenchError
+from workbench.experiments.query_sets import GeneratedQuery
 from workbench.experiments.workload import spread, workload
 from workbench.limits import Limits
 
@@ -32,6 +36,21 @@ SERVER = {
 BY_SPARK = Limits(rows_stepped_in_process=0, rows_filtered_in_process=0, rows_hydrated_in_process=0, rows_per_task=500)
 
 
+Asked = tuple[dict[str, Feed], Sequence[GeneratedQuery]]
+"""Streams, and the queries over them."""
+
+
+def set_of(name: str) -> Asked:
+    rows = parquet.read_table(SAMPLES / "fed.parquet").slice(0, 3_000)
+    return {"FedWireTrans": Feed(rows, 1_500, 500)}, workload(name, batches=0, history=6).queries
+
+
+def day_of_an_analyst() -> Asked:
+    work = day.workload(1_500, 500, 3)
+    tables = {name: Feed(table, static=True) for name, table in work.tables.items()}
+    return {work.stream: Feed(work.table, work.history, work.batch, time=work.time)} | tables, work.queries
+
+
 def main(address: str, set_: str, count: int) -> None:
     warnings.simplefilter("ignore")
     use_java()
@@ -43,10 +62,9 @@ def main(address: str, set_: str, count: int) -> None:
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
     print(f"the Spark is of {type(spark).__module__}", flush=True)
-    rows = parquet.read_table(SAMPLES / "fed.parquet").slice(0, 3_000)
-    chosen = spread(workload(set_, batches=0, history=6).queries, count)
-    cases = {query.name: Case(query.sql, query.duckdb_sql, query.dialect) for query in chosen}
-    with Oracle(spark, {"FedWireTrans": Feed(rows, 1_500, 500)}, limits=BY_SPARK) as oracle:
+    feeds, queries = day_of_an_analyst() if set_ == "day" else set_of(set_)
+    cases = {query.name: Case(query.sql, query.duckdb_sql, query.dialect) for query in spread(queries, count)}
+    with Oracle(spark, feeds, limits=BY_SPARK) as oracle:
         refused = dict[str, str]()
         for name, case in cases.items():
             try:

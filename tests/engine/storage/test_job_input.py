@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pickle
 import uuid
+from pathlib import Path
 from random import Random
 
 import pytest
 
 from workbench.engine.spark.job_properties import inputs_here
-from workbench.engine.storage.job_input import InputRows, JobInput, TaskInput, inputs_of_job, job_token
+from workbench.engine.storage.job_input import InputRows, JobInput, TaskInput, inputs_of_job, job_token, sent_text
 from workbench.engine.storage.segments import Segment
 from workbench.files.cache import CHECKSUMS
 from workbench.sql.windows.bounds import Interval
@@ -59,6 +60,25 @@ def test_a_task_reads_the_segments_of_its_operator_and_of_these_what_is_new(monk
         with inputs_here(inputs_of_job(inputs)[0]):
             assert of_worker.read().inputs == (InputRows((), before),)
         assert len(read) < most
+
+
+def test_a_long_input_is_a_file_that_goes_with_its_job(tmp_path: Path) -> None:
+    rows, many = JobInput("G1/now"), (InputRows(tuple(Segment(f"{n}.arrow", n) for n in range(100))),)
+    rows.set(3, many)
+    text, token = inputs_of_job([rows])
+    of_worker = pickle.loads(pickle.dumps(rows))
+    with sent_text(text, tmp_path, len(text)) as short:
+        assert short == text and not [*tmp_path.iterdir()]
+    with sent_text(text, tmp_path, 500) as short, inputs_here(short):
+        (file,) = tmp_path.iterdir()
+        assert len(short) < 500 and of_worker.read().inputs == many and job_token() == token
+    assert not file.exists()
+    rows.set(4, many)
+    with sent_text(inputs_of_job([rows])[0], tmp_path, 0) as short, inputs_here(short):
+        (file,) = tmp_path.iterdir()
+        file.write_text(text)
+        with pytest.raises(ValueError, match="was changed by another program"):
+            of_worker.read()
 
 
 def new_segment(chance: Random) -> Segment:

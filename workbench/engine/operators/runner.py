@@ -32,7 +32,7 @@ from workbench.engine.spark.jobs import Job, JobRunner, PlanJob, StepJob
 from workbench.engine.spark.plan_cache import AnyJob, PlanCache, Views
 from workbench.engine.spark.python_steps import STEP_SUFFIX
 from workbench.engine.storage.bucketed import readers_of
-from workbench.engine.storage.job_input import InputRows, JobInput, TaskInput, inputs_of_job
+from workbench.engine.storage.job_input import InputRows, JobInput, TaskInput, inputs_of_job, sent_text
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout
 from workbench.engine.storage.lineage import mask
 from workbench.engine.storage.positions import POSITION, PositionedRows
@@ -362,9 +362,10 @@ class Runner:
         PACKING.seal(str(self._folder))  # workers read the rows that wait for it
         of_trees = (own for tree in jobs for own in self._inputs.get(tree, {}).values())
         text, token = inputs_of_job(of_trees if inputs is None else inputs)
-        sent = {INPUT: text, DESCRIPTION: self._description(jobs, role)}
+        sent = {DESCRIPTION: self._description(jobs, role)}
         sent[SHARED] = shared_text(self._folder, self.limits.bytes_fetched_from_store)
-        answers = self.jobs.run(list(jobs.values()), [expected[tree] for tree in jobs], sent)
+        with sent_text(text, self._folder, self.limits.bytes_sent_with_task) as sent[INPUT]:
+            answers = self.jobs.run(list(jobs.values()), [expected[tree] for tree in jobs], sent)
         for tree, job in jobs.items():
             if isinstance(job, StepJob) and (file := job.written) is not None:
                 before = self._steps.setdefault(f"{tree} {role}", file)

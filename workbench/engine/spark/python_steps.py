@@ -9,7 +9,6 @@ what it has, so it is never replaced.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,9 +23,8 @@ from pyspark.sql import Row
 from workbench.engine.spark.arrow_tasks import ArrowBatches, prepare_worker
 from workbench.engine.spark.job_properties import STEPS, job_property
 from workbench.engine.spark.placement import placed_numbers
+from workbench.files.by_digest import read_by_digest, write_by_digest
 from workbench.files.packs import PACKING
-from workbench.files.shared import all_stored, present
-from workbench.files.writing import replacing
 
 ANSWER = "answer string"
 """The rows that every such step gives, in Spark's DDL."""
@@ -53,13 +51,7 @@ class StepFile:
     @staticmethod
     def write(folder: Path, step: Callable[[int], ArrowBatches]) -> StepFile:
         """Write a step, which must pickle with ``cloudpickle``, to a folder."""
-        data = _pickled(step)
-        digest = hashlib.sha256(data).hexdigest()
-        path = folder / f"{digest}{STEP_SUFFIX}"
-        if not path.exists():
-            with replacing(path) as file:
-                file.write(data)
-            all_stored([str(path)])
+        path, digest = write_by_digest(folder, _pickled(step), STEP_SUFFIX)
         return StepFile(str(path), digest)
 
     def load(self) -> Callable[[int], ArrowBatches]:
@@ -68,10 +60,7 @@ class StepFile:
         Raises:
             ValueError: the file is not the one that was written.
         """
-        data = Path(present(self.path)).read_bytes()
-        if hashlib.sha256(data).hexdigest() != self.digest:
-            raise ValueError(f"{self.path} was changed by another program")
-        step: Callable[[int], ArrowBatches] = cloudpickle.loads(data)
+        step: Callable[[int], ArrowBatches] = cloudpickle.loads(read_by_digest(self.path, self.digest))
         return step
 
 

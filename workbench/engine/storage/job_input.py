@@ -4,6 +4,9 @@ A plan is made once (``plan_cache``); its tasks are told the batch's number, the
 before it, and where a window was and is. That travels with the job, as a property that Spark hands to each task. A file
 that every batch replaced could be read as it was before: a network's disk may show it so for some seconds, and no
 checksum tells. A step that the driver runs by itself is told by the object itself.
+
+Spark sends the property with each task, so a long input, as of ten thousand segments, is a file that each machine reads
+once: it is named by its digest, and the digest travels with the job.
 """
 
 from __future__ import annotations
@@ -13,9 +16,11 @@ import uuid
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -24,7 +29,9 @@ from workbench.engine.spark.arrow_tasks import ArrowBatches, run_tasks
 from workbench.engine.spark.job_properties import input_text
 from workbench.engine.storage.segments import Run, Segment, SegmentFields, segment_fields, segments_of
 from workbench.errors import EngineError
+from workbench.files.by_digest import read_by_digest, write_by_digest
 from workbench.files.cache import CHECKSUMS
+from workbench.files.shared import removed
 from workbench.limits import LIMITS, Limits
 from workbench.sql.windows.bounds import Interval
 
@@ -34,6 +41,8 @@ _LONG_TEXT, _COMPRESSED = 8_192, "z"
 """Characters of an input that are sent as they are, and how another one begins."""
 _OF_A_PIECE, _OF_A_SHORT_ONE, _PIECES_KNOWN = 64, 16, 2_048
 """Segments of a piece on average; of one that has no text of its own, at most; texts of pieces that a process keeps."""
+_IN_FILE, _SUFFIX = "f", ".input"
+"""How the text begins that says which file has an input, and how the names of such files end."""
 _BETWEEN = "\n"
 """What is between the texts of an input: that of the job, and those of pieces."""
 
@@ -175,6 +184,26 @@ def inputs_of_job(inputs: Iterable[JobInput]) -> tuple[str, str]:
     return _BETWEEN.join([head if len(head) <= _LONG_TEXT else _compressed(head), *named.pieces]), token
 
 
+@contextmanager
+def sent_text(text: str, folder: Path, most: int) -> Iterator[str]:
+    """What is sent of an input with each task: it, or where it is long which file has it until the job has ended.
+
+    Args:
+        text: of the input (``inputs_of_job``).
+        folder: that workers have, too.
+        most: bytes that are sent.
+    """
+    if len(text) <= most:
+        yield text
+        return
+    path, digest = write_by_digest(folder, text.encode(), _SUFFIX)
+    try:
+        yield f"{_IN_FILE}{digest} {path}"
+    finally:
+        path.unlink(missing_ok=True)
+        removed([str(path)])
+
+
 def job_token() -> str:
     """The token of the job that this task belongs to; "" for a step that the driver runs by itself."""
     text = input_text()
@@ -199,6 +228,9 @@ def checked_token(answered: str, token: str, name: str) -> None:
 
 @lru_cache(maxsize=_INPUTS_KNOWN)
 def _of_job(text: str) -> Any:
+    if text.startswith(_IN_FILE):
+        digest, _, path = text.removeprefix(_IN_FILE).partition(" ")
+        text = read_by_digest(path, digest).decode()
     head, *pieces = text.split(_BETWEEN)
     content = json.loads(_plain(head))
     return content | {"segments": _segments_with_checksums(content["segments"]), "pieces": pieces}
