@@ -25,7 +25,7 @@ from workbench.experiments.workload import spread, workload
 from workbench.limits import LIMITS, Limits
 
 SAMPLES = Path(__file__).parents[3] / "sample_data"
-QUERIES = 50 if LONG else 10
+QUERIES = int(os.environ.get("ARGUS_CLUSTER_QUERIES", "50" if LONG else "10"))
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """For JVMs that end after a minute."""
 SETTINGS = {

@@ -1,4 +1,4 @@
-"""A real cluster: Spark's standalone master and two workers on this machine, one of which is lost on the way."""
+"""A real cluster: Spark's standalone master and some workers on this machine, one of which is lost on the way."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from long import rare
+from long import PATIENCE, rare
 from pyspark.sql import SparkSession
 from servers import object_store
 
@@ -36,7 +36,7 @@ def run_driver(folder: Path, before: Sequence[str], *arguments: str) -> str:
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=850,
+        timeout=0.95 * PATIENCE,
         check=False,
     )
     assert driver.returncode == 0, driver.stderr[-4000:]
@@ -47,7 +47,7 @@ def run_driver(folder: Path, before: Sequence[str], *arguments: str) -> str:
 
 @rare
 @pytest.mark.spark
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(PATIENCE)
 def test_queries_on_a_cluster_that_loses_a_worker(tmp_path: Path) -> None:
     with cluster(tmp_path, 2) as (address, (lost, _)):
         run_driver(tmp_path, [], address, str(lost.pid))
@@ -56,13 +56,13 @@ def test_queries_on_a_cluster_that_loses_a_worker(tmp_path: Path) -> None:
 
 @rare
 @pytest.mark.spark
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(PATIENCE)
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives the driver a disk that workers do not see")
 def test_a_cluster_whose_workers_have_no_folder_loses_one(tmp_path: Path) -> None:
     (own := tmp_path / "own").mkdir()
     (objects := tmp_path / "objects").mkdir()
     mounted = ["unshare", "-m", "sh", "-c", f'mount -t tmpfs none {own} && TMPDIR={own} exec "$@"', "driver"]
-    with object_store(objects) as store, cluster(tmp_path, 2) as (address, (lost, _)):
+    with object_store(objects) as store, cluster(tmp_path, 3) as (address, (lost, *_)):
         said = run_driver(tmp_path, mounted, address, str(lost.pid), f"{store}/session")
         assert "workers see the folder: False" in said and lost.wait(10) == -signal.SIGKILL
         assert re.search("workers lose [1-9]", said)
