@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 
-VERSION = 27
+from workbench.sql.functions.arrays.arrays import HAS_PLACE
+
+VERSION = 28
 """Goes up when a table changes, the canonical form that ids come from, or what stored states must have.
 
 From 2 on a catalog has all of a session.
@@ -287,6 +289,16 @@ def _planned_anew() -> str:
     return f"{drops} {_PLANNED} INSERT OR REPLACE INTO settings VALUES ('{PLAN_ANEW}', 'true');"
 
 
+def _planned_anew_with(function: str) -> str:
+    """SQL that empties the relations of ``_PLANNED`` where a query has a function."""
+    found = f"EXISTS (SELECT 1 FROM registrations WHERE logical LIKE '%\"{function}\"%')"
+    told = f"EXISTS (SELECT 1 FROM settings WHERE name = '{PLAN_ANEW}')"
+    tables = re.findall(r"CREATE TABLE (\w+)", _PLANNED)
+    return f"INSERT OR REPLACE INTO settings SELECT '{PLAN_ANEW}', 'true' WHERE {found}; " + " ".join(
+        f"DELETE FROM {table} WHERE {told};" for table in tables
+    )
+
+
 MIGRATIONS = {
     2: "ALTER TABLE batches ADD COLUMN set_aside TEXT NOT NULL DEFAULT '{}';",
     3: "ALTER TABLE operator_timings ADD COLUMN alone TEXT NOT NULL DEFAULT '{}';"
@@ -357,6 +369,8 @@ MIGRATIONS = {
     " SELECT owner, part, run, position, file, rows, bytes, checksum FROM older_segments; DROP TABLE older_segments;",
     # Event times are stored; without them they are computed of all rows.
     26: "CREATE TABLE IF NOT EXISTS event_times (batch INTEGER PRIMARY KEY, vector TEXT NOT NULL);",
+    # Joins with the places of arrays store elements, and older ones the arrays.
+    27: _planned_anew_with(HAS_PLACE),
 }
 """SQL that makes a catalog of an older version one of the next; one of any other version is refused.
 

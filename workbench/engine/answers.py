@@ -22,6 +22,7 @@ from workbench.arrow.stored_values import as_python, as_shown, json_text
 from workbench.arrow.types import has_months, to_arrow, to_shown
 from workbench.engine.event_time import EventTimeClock
 from workbench.engine.operators.window import extent
+from workbench.engine.physical.elements import reading_elements
 from workbench.engine.read_window import changes_within, window_rows
 from workbench.engine.storage.changelog import ChangelogEntry
 from workbench.engine.storage.frames import run_writing, writing_plan
@@ -69,7 +70,7 @@ class Answers:
     """The answers of one query.
 
     Attributes:
-        plan, tree: where its rows are.
+        plan, tree: where its rows are; the plan reads the tree's columns in the place of what they have the values of.
         registered: the batch after which the query was registered.
         clock: the event times after every batch.
         limits: of what is read in this process.
@@ -82,6 +83,9 @@ class Answers:
     clock: EventTimeClock
     limits: Limits
     until: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "plan", reading_elements(self.plan, self.tree.plan.elements))
 
     def result(self) -> DataFrame:
         """The answer over all data so far: the query's columns, each row as often as SQL says, in the query's order.

@@ -11,11 +11,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
 from workbench import Session
+from workbench.catalog import database
 from workbench.catalog.schema import PLAN_ANEW
+from workbench.engine.physical import planner
+from workbench.engine.physical.elements import WithElements
 from workbench.engine.spark.in_process import InProcess
 from workbench.errors import QueryError, SessionError
 from workbench.session.query import Query
@@ -147,3 +151,35 @@ def test_rows_that_version_0_2_kept_as_json_are_corrected(in_process: InProcess,
     with Session.open(tmp_path, in_process) as session:
         session.update_table("prices", [five | {"id": 1}], delete=[{"id": 5}])
         assert session.query("priced").result()["id"].tolist() == [1]
+
+
+def test_elements_take_the_place_of_the_arrays_that_a_session_has_stored(
+    in_process: InProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Version 27 stored the array beside each of its elements; what other queries have stored stays."""
+    rows = pa.table({"s": ["a b", None, "b", "a c"], "id": range(4)})
+    asked = {
+        "words": "SELECT w, COUNT(*) AS n FROM t LATERAL VIEW EXPLODE(SPLIT(s, ' ')) x AS w GROUP BY w",
+        "ids": "SELECT id, w FROM t LATERAL VIEW EXPLODE(SPLIT(s, ' ')) x AS w",
+        "many": "SELECT COUNT(*) AS n FROM t WHERE id > 0",
+    }
+    for folder, names in (("both", ["words", "ids", "many"]), ("other", ["many"])):
+        with monkeypatch.context() as context:
+            context.setattr(planner, "with_elements", lambda network: WithElements(network, {}))
+            context.setattr(database, "VERSION", 27)
+            context.setattr(database, "MIGRATIONS", {})
+            with Session(in_process, path=tmp_path / folder) as session:
+                session.add_stream("t", rows, history=1, batch=1)
+                for name in names:
+                    session.register(asked[name], name=name)
+                session.run(1)
+        with Session.open(tmp_path / folder, in_process) as session:
+            session.run(2)
+            assert answer(session.query("many")) == [[3]]
+            if folder == "both":
+                assert answer(session.query("words")) == [["a", 2], ["b", 2], ["c", 1]]
+                assert answer(session.query("ids")) == [[0, "a"], [0, "b"], [2, "b"], [3, "a"], [3, "c"]]
+        connection = sqlite3.connect(tmp_path / folder / "catalog.sqlite")
+        line = connection.execute("SELECT value FROM settings WHERE name = 'line'").fetchall()
+        assert line == [("1" if folder == "both" else "0",)]
+        connection.close()

@@ -28,6 +28,7 @@ from workbench.engine.physical.access_paths import EVERY_PAIR, AccessPath, keyed
 from workbench.engine.physical.array_places import BYTES_TOGETHER, PLACE, ArrayPlaces
 from workbench.engine.physical.row_tests import NO_TESTS, RowTests, pair_column
 from workbench.engine.physical.semijoin import Semijoin
+from workbench.engine.physical.stored.kernels.table import evaluate
 from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.storage.buckets import (
     EVERY_BUCKET,
@@ -44,6 +45,7 @@ from workbench.engine.storage.layout import BATCH, WEIGHT, conform
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run, read_share, shares, that_may_have
 from workbench.network.nodes import SIDES
+from workbench.sql.algebra.expressions import Expression
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,8 @@ class IndexJoin:
         tests: what is tested of pairs that a path finds; ``rows`` leaves out what Spark tests.
         shown: the sides of which ``rows`` has columns.
         places: of the arrays of a side, whose changed rows are looked up once for each; ``None``: there are none.
+        of_places: what pairs have of the side with arrays, maybe the elements, beside their places.
+        computed: the columns that ``rows`` computes of pairs.
     """
 
     left: Scan
@@ -68,6 +72,8 @@ class IndexJoin:
     tests: RowTests = NO_TESTS
     shown: frozenset[int] = frozenset(SIDES)
     places: ArrayPlaces | None = None
+    of_places: Scan | None = None
+    computed: tuple[tuple[str, Expression], ...] = ()
 
     @property
     def sides(self) -> tuple[Scan, Scan]:
@@ -120,6 +126,8 @@ class IndexJoin:
         waiting: list[pa.RecordBatch] = []
         for pairs in self.pairs(task, arrays):
             pairs = _where(self.tests.passes(pairs), pairs)
+            for name, expression in self.computed:
+                pairs = pairs.append_column(name, evaluate(expression, pairs))
             rows = pa.RecordBatch.from_arrays([pairs.column(name) for name in names.values()], names=[*names])
             waiting.append(conform(rows, schema))
             bytes_ = sum(batch.nbytes for batch in waiting)
@@ -134,14 +142,13 @@ class IndexJoin:
         """The side whose changed rows meet those of the other side: that of arrays, since places find no arrays."""
         return 0 if self.places is None else self.places.side
 
-    @property
+    @cached_property
     def _paired(self) -> tuple[Scan, Scan]:
-        """``sides``, with the places of rows that are paired."""
-        if self.places is None:
+        """What pairs have of each side, with the places of rows that are paired."""
+        if self.places is None or self.of_places is None:
             return self.sides
-        if self.places.side == 0:
-            return self.left.with_key(PLACE), self.right
-        return self.left, self.right.with_key(PLACE)
+        with_places = self.of_places.with_key(PLACE)
+        return (with_places, self.right) if self.places.side == 0 else (self.left, with_places)
 
     def _lookups(
         self,
@@ -161,8 +168,8 @@ class IndexJoin:
 
     def _with_places(self, rows: pa.RecordBatch, changed: int) -> ArrowBatches:
         """Changed rows of a side; of that with arrays one for each place."""
-        if self.places is not None and changed == self.places.side:
-            yield from self.places.each(rows)
+        if self.places is not None and self.of_places is not None and changed == self.places.side:
+            yield from self.places.each(rows, self.of_places.input.names)
         else:
             yield rows
 
@@ -252,7 +259,7 @@ class IndexJoin:
 
     def _joined(self, left: pa.RecordBatch, right: pa.RecordBatch) -> pa.RecordBatch:
         """Two batches side by side; a pair has the later batch of its rows, and the product of their weights."""
-        sides = list(zip(SIDES, (left, right), self.sides, strict=True))
+        sides = list(zip(SIDES, (left, right), self._paired, strict=True))
         names = [pair_column(at, name) for at, _, side in sides for name in side.schema.names]
         values = [rows.column(name) for _, rows, side in sides for name in side.schema.names]
         batch = pc.max_element_wise(left.column(BATCH), right.column(BATCH))

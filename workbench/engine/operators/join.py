@@ -12,7 +12,9 @@ Source: thesis T4.1; Budiu et al., DBSP: Automatic incremental view maintenance,
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import replace
+from functools import partial
 
 import pyarrow as pa
 
@@ -21,11 +23,11 @@ from workbench.engine.operators.operator_input import OperatorInput, ParentRows
 from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.too_much_work import TooMuchWork
 from workbench.engine.physical.access_paths import EVERY_PAIR
-from workbench.engine.physical.array_places import PLACE, array_places
+from workbench.engine.physical.array_places import ELEMENT, PLACE, ArrayPlaces, array_places
 from workbench.engine.physical.filters.guards import by_cost
 from workbench.engine.physical.plans import JoinPlan
 from workbench.engine.physical.row_inputs import over_rows
-from workbench.engine.physical.row_tests import pair_column, residual_tests
+from workbench.engine.physical.row_tests import over_pair, pair_column, residual_tests
 from workbench.engine.physical.semijoin import all_of
 from workbench.engine.physical.stored.kernels.table import has_kernels
 from workbench.engine.spark.arrow_tasks import ArrowBatches
@@ -34,10 +36,10 @@ from workbench.engine.storage.job_input import JobInput
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout, only
 from workbench.engine.storage.positions import PositionedRows
 from workbench.engine.storage.scan import Scan
-from workbench.network.nodes import SIDES
-from workbench.sql.algebra.expressions import Column, columns
+from workbench.network.nodes import Join
+from workbench.sql.algebra.expressions import Column, Expression, columns, map_columns, substituted
 from workbench.sql.algebra.types import INTEGER
-from workbench.sql.predicates.cnf import pred_set, predicate_columns
+from workbench.sql.predicates.cnf import map_expressions, pred_set, predicate_columns
 from workbench.sql.render.spark_sql import predicates_to_spark
 
 SIZE = "_size"
@@ -91,7 +93,8 @@ def _count(runner: Runner, plan: JoinPlan, pairs: IndexJoin, job_input: JobInput
 
 def _job(runner: Runner, plan: JoinPlan, pairs: IndexJoin, job_input: JobInput, tasks: int) -> Job:
     """The job of a join's rows. What no kernel tests Spark does, of the pairs that are left."""
-    names = {name: pair_column(*plan.join.names.input_name(name)) for name in plan.produced}
+    values = _values(plan, pairs.places)
+    names = {n: pair_column(v.source, v.name) if isinstance(v, Column) else n for n, v in values.items()}
     left = pairs.tests.by_spark
     tested = {column.name: column.type for column in predicate_columns(left)}
     layout = Layout({**plan.produced, **{_operand(name): type_ for name, type_ in tested.items()}})
@@ -122,16 +125,51 @@ def index_join_of(plan: JoinPlan, left: ParentRows, right: ParentRows) -> IndexJ
     """The index join that finds a join's pairs: by its access paths, by the places of arrays, or by comparing all."""
     join, semijoins, access = plan.join, all_of(plan.semijoins), plan.access_paths
     places = None if access or semijoins else array_places(join.tested)
-    tested = [predicate for predicate in join.tested if places is None or predicate != places.test]
     if not access and not semijoins:
         access = (EVERY_PAIR if places is None else places.path,)
-    read = {(c.source, c.name) for c in predicate_columns(join.tested)}
-    read |= {join.names.input_name(name) for name in plan.produced}
     paths = (*access, *(semijoin.path for semijoin in semijoins))
-    sides = []
-    for side, rows in zip(SIDES, (left, right), strict=True):
+    tested, elements = join.tested, dict[Expression, Column]()
+    if places is not None:
+        elements = _elements(join, places)
+        others = pred_set(predicate for predicate in tested if predicate != places.test)
+        tested = map_expressions(others, partial(substituted, values=elements))
+    values = _values(plan, places)
+    shown = {column for value in values.values() for column in columns(value)}
+    needed = shown | predicate_columns(tested)
+
+    def scan(side: int, read: Set[Column], layout: Layout) -> Scan:
         keys = list(dict.fromkeys(name for path in paths for name in path.columns(side) if name != PLACE))
-        names = sorted(name for at, name in read if at == side)
-        sides.append(Scan.of(rows.relation.layout, names, keys, rows.bit))
-    shown = frozenset(join.names.input_name(name)[0] for name in plan.produced)
-    return IndexJoin(sides[0], sides[1], access, semijoins, residual_tests(pred_set(tested), paths), shown, places)
+        names = sorted({column.name for column in read if column.source == side})
+        return Scan.of(layout, names, keys, (left, right)[side].bit)
+
+    layouts = [rows.relation.layout for rows in (left, right)]
+    read = needed.difference(elements.values()) | predicate_columns(join.tested)
+    found = IndexJoin(
+        scan(0, read, layouts[0]),
+        scan(1, read, layouts[1]),
+        access,
+        semijoins,
+        residual_tests(tested, paths),
+        frozenset(column.source for column in shown),
+        computed=tuple((n, map_columns(v, over_pair)) for n, v in values.items() if not isinstance(v, Column)),
+    )
+    if places is None:
+        return found
+    of_side = layouts[places.side]
+    with_element = replace(of_side, columns={**of_side.columns, ELEMENT: places.element.type})
+    return replace(found, places=places, of_places=scan(places.side, needed, with_element))
+
+
+def _elements(join: Join, places: ArrayPlaces) -> dict[Expression, Column]:
+    """What gives the elements, and the column that rows of the side with arrays have of it, beside their places."""
+    return {value: Column(ELEMENT, value.type, places.side) for _, value in join.elements}
+
+
+def _values(plan: JoinPlan, places: ArrayPlaces | None) -> dict[str, Expression]:
+    """The columns of the join's rows, over columns of its sides; elements are columns where ``places`` are known."""
+    join, made = plan.join, dict(plan.join.elements)
+    elements = {} if places is None else _elements(join, places)
+    return {
+        name: substituted(made[name], elements) if name in made else join.names.input(Column(name, type_))
+        for name, type_ in plan.produced.items()
+    }

@@ -22,6 +22,7 @@ from workbench.engine.physical.analyses import (
     read_sets,
     tree_tests,
 )
+from workbench.engine.physical.elements import WithElements, with_elements
 from workbench.engine.physical.filters.filter_plan import compile_filter
 from workbench.engine.physical.fusion import fused_operators, member, roll_ups_from_rows
 from workbench.engine.physical.join_keys import key_column
@@ -59,7 +60,7 @@ from workbench.network.projection import carried_columns, computed_columns
 from workbench.sql.algebra.expressions import Call, Expression, text, walk
 from workbench.sql.algebra.types import INTEGER, DataType
 from workbench.sql.functions.calls import calls_functions
-from workbench.sql.predicates.cnf import conjunction
+from workbench.sql.predicates.cnf import conjunction, map_predicates
 
 V = TypeVar("V")
 
@@ -82,12 +83,14 @@ def plan_trees(
     # Mergeability comes first, and needs the network as it was planned: it decides which roll-ups and roots may fuse.
     mergeable = mergeable_aggregates(network) if incremental_aggregates else frozenset()
     # Roll-ups come before fusion: a roll-up and the finer aggregate can only be fused when they read the same rows.
-    network = roll_ups_from_rows(network, mergeable)
+    # Elements come after roll-ups, which may read the rows that have them, and before all that reads columns.
+    running = with_elements(roll_ups_from_rows(network, mergeable))
+    network = running.network
     # Fusion comes before all that is planned by operator. Operators that ran keep their names: folders and reports
     # are found by them.
     operator_before = {node: name for name, bits in bits_before.items() for node in bits}
     operators = fused_operators(network, operator_before, mergeable)
-    build = _PlanBuilder(network, operators, incremental_aggregates, limits)
+    build = _PlanBuilder(running, operators, incremental_aggregates, limits)
     # Plans are built parents first: a fused aggregate refers to the bits of the nodes it reads.
     plans: dict[str, TreePlan] = {}
     for name in operators:
@@ -99,16 +102,18 @@ class _PlanBuilder:
     """Builds the plans of a network's operators from what the readers of every root require.
 
     Args:
-        network: what is to run.
+        running: what is to run.
         operators: the roots of each operator, by its name.
         incremental: see ``Options.incremental_aggregates``.
         limits: of a plan.
     """
 
     def __init__(
-        self, network: Network, operators: Mapping[str, tuple[NodeId, ...]], incremental: bool, limits: Limits
+        self, running: WithElements, operators: Mapping[str, tuple[NodeId, ...]], incremental: bool, limits: Limits
     ) -> None:
+        network = running.network
         self.network, self.operators, self.incremental, self.limits = network, operators, incremental, limits
+        self.elements = running.stored
         self.name_of = {root: name for name, roots in operators.items() for root in roots}
         self.read_sets = read_sets(network)
         self.query_reads: dict[NodeId, dict[Read, tuple[NodeId, ...]]] = {}
@@ -173,6 +178,7 @@ class _PlanBuilder:
             keys=_merged(self.lookup_keys[root] for root in roots),
             query_reads=query_reads,
             looked_up_by=self._looked_up_by(name),
+            elements=self.elements.get(roots[0], {}),
         )
 
     def _looked_up_by(self, name: str) -> BucketKey | None:
@@ -269,8 +275,14 @@ class _PlanBuilder:
 
     def _lookup(self, root: NodeId) -> tuple[tuple[AccessPath, ...], Mapping[NodeId, frozenset[Semijoin]]]:
         """How the pairs of a join are looked up."""
-        tests = self.tests[root]
-        required = {nodes: conjunction(*(tests[node] for node in nodes)) for nodes in self.read_sets[root]}
+        tests, join = self.tests[root], self.network.nodes[root]
+        assert isinstance(join, Join)
+        required = {
+            nodes: map_predicates(conjunction(*(tests[node] for node in nodes)), join.of_carried)
+            if join.elements
+            else conjunction(*(tests[node] for node in nodes))
+            for nodes in self.read_sets[root]
+        }
         produced = self.produced if self.network.monotone[root] else None
         return plan_lookups(self.network, root, required, produced, self.limits.paths_per_join)
 

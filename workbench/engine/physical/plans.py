@@ -7,7 +7,7 @@ its rows (one *local tree*, T9.3), or several local trees of aggregates or set o
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, Self
 
@@ -48,6 +48,7 @@ class BasePlan:
         keys: expressions that are stored with the rows to look them up by, by the name of their column.
         query_reads: what queries read of the operator, and the bits of the nodes that have those rows.
         looked_up_by: the key by which most operators look its rows up.
+        elements: expressions over a root's columns that its rows have as columns (``elements``).
     """
 
     name: str
@@ -65,6 +66,7 @@ class BasePlan:
     keys: Mapping[str, Expression]
     query_reads: Mapping[Read, LineageBits]
     looked_up_by: BucketKey | None = None
+    elements: Mapping[Expression, Column] = field(default_factory=dict)
 
     @property
     def has_changelog(self) -> bool:

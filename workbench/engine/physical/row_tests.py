@@ -129,7 +129,12 @@ def _truth(literal: Literal) -> Expression:
 
 def over_pairs(tested: Iterable[ORPred]) -> PredSet:
     """Tests of a join over the columns of its pairs."""
-    return map_predicates(pred_set(tested), lambda c: Column(pair_column(c.source, c.name), c.type))
+    return map_predicates(pred_set(tested), over_pair)
+
+
+def over_pair(column: Column) -> Column:
+    """A column of a side as one of a pair."""
+    return Column(pair_column(column.source, column.name), column.type)
 
 
 def pair_column(side: int, name: str) -> str:

@@ -115,7 +115,7 @@ def semijoin_for(join: Join, required: PredSet, groups: Iterable[Column]) -> Sem
     """
     holds = conjunction(join.tested, rename_predicates(required, join.names.input))
     paths = paths_of_reader(join.tested, join.names, required)
-    grouped = {join.names.input(column) for column in groups}
+    grouped = {join.names.input(part) for column in groups for part in columns(join.of_carried(column))}
     for side in SIDES if len(paths) == 1 else ():
         known = _KnownColumns(paths[0], side)
         if known.has(grouped) and all(_implies(paths[0], p) or known.has(predicate_columns(p)) for p in holds):

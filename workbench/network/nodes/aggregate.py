@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from workbench.network.nodes.base import BaseNode, Checked, Columns, NodeId, Read, columns_of
@@ -16,6 +16,7 @@ from workbench.sql.algebra.expressions import (
     column_name,
     identity,
     reading_order,
+    substituted,
 )
 from workbench.sql.algebra.types import DataType
 from workbench.sql.functions.aggregate_rules import of_parts, part_of
@@ -35,6 +36,8 @@ class Aggregate(BaseNode):
         parents: the nodes it is evaluated from: those whose common rows are the rows that are read, as those of a query
             (``QueryPlan``), or an aggregate with finer groups (vertical expansion, T7.1.1).
         finer: the group expressions of that aggregate; ``None`` when the rows themselves are grouped.
+        stored: expressions that are columns of the rows that are grouped, in a network as it runs
+            (``engine.physical.elements``).
     """
 
     read: Read
@@ -42,6 +45,7 @@ class Aggregate(BaseNode):
     statistics: frozenset[AggregateCall]
     parents: tuple[NodeId, ...]
     finer: tuple[Expression, ...] | None = None
+    stored: tuple[tuple[Expression, Column], ...] = ()
 
     kind = "aggregate"
     _letter = "G"
@@ -77,11 +81,16 @@ class Aggregate(BaseNode):
 
     def direct_group(self, group: Expression) -> Expression:
         """A group expression over the parent's columns."""
-        return group if self.finer is None else over_groups(group, self.finer)
+        return substituted(group, dict(self.stored)) if self.finer is None else over_groups(group, self.finer)
 
     def direct_statistic(self, statistic: AggregateCall) -> AggregateCall:
         """A statistic over the parent's columns."""
-        return statistic if self.finer is None else of_parts(statistic, computed_column(part_of(statistic)))
+        if self.finer is not None:
+            return of_parts(statistic, computed_column(part_of(statistic)))
+        if not self.stored:
+            return statistic
+        stored = dict(self.stored)
+        return replace(statistic, arguments=tuple(substituted(argument, stored) for argument in statistic.arguments))
 
     def _computation(self) -> str:
         return f"aggregate {self.read.identity} by {','.join(map(identity, self.groups))}"

@@ -6,10 +6,10 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
 from workbench.network.join_names import JoinNames, join_names
-from workbench.network.nodes.base import BaseNode, Checked, Columns, NodeId, Read
+from workbench.network.nodes.base import BaseNode, Checked, Columns, NodeId, Read, columns_of
 from workbench.network.sides import SIDES, side_of
 from workbench.network.sql_text import Words, predicate_texts, predicates_sql
-from workbench.sql.algebra.expressions import Column, Expression
+from workbench.sql.algebra.expressions import Column, Expression, map_columns
 from workbench.sql.predicates.cnf import PredSet, predicate_columns, predicate_expressions
 
 
@@ -25,6 +25,8 @@ class Join(BaseNode):
         left, right: the nodes it is evaluated from, in the trees of the roots.
         tested: what is tested on their pairs (the direct form).
         left_leaves, right_leaves: leaves below each side, which is what column names need.
+        elements: columns that it makes of both sides, and what they are over its sides' columns, in a network as it
+            runs (``engine.physical.elements``).
     """
 
     left_root: NodeId
@@ -36,6 +38,7 @@ class Join(BaseNode):
     tested: PredSet
     left_leaves: int = 1
     right_leaves: int = 1
+    elements: tuple[tuple[str, Expression], ...] = ()
 
     kind = "join"
     _letter = "J"
@@ -88,10 +91,16 @@ class Join(BaseNode):
 
     def read_columns(self, columns: Columns) -> Iterable[tuple[NodeId, Column]]:
         """The columns by their sides, and those that are tested."""
-        for name, type_ in columns.items():
-            side, inner = self.names.input_name(name)
-            yield self.parents[side], Column(inner, type_)
-        yield from ((self.parents[column.source], column) for column in predicate_columns(self.tested))
+        made = dict(self.elements)
+        carried = (self.names.input(Column(*item)) for item in columns.items() if item[0] not in made)
+        operands = columns_of(made[name] for name in columns if name in made)
+        for column in (*carried, *operands, *predicate_columns(self.tested)):
+            yield self.parents[column.source], column
+
+    def of_carried(self, column: Column) -> Expression:
+        """A column of the join as an expression over those that it has of its sides."""
+        made = dict(self.elements).get(column.name)
+        return column if made is None else map_columns(made, self.names.output)
 
     def checked_columns(self) -> Checked:
         """The columns of both roots that hold for its rows or are tested."""

@@ -14,7 +14,7 @@ import datetime as dt
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import IntEnum
@@ -239,6 +239,23 @@ def map_columns(expression: Expression, change: Callable[[Column], Expression]) 
             mapped = tuple(map_columns(a, change) for a in expression.arguments)
             same = all(a is b for a, b in zip(mapped, expression.arguments, strict=True))
             return expression if same else Call(expression.function, mapped, expression.type)
+
+
+def substituted(expression: Expression, values: Mapping[Expression, Expression]) -> Expression:
+    """The expression with others in the place of some of its calls; what is inside a call is replaced first.
+
+    Example:
+        >>> from workbench.sql.algebra.types import STRING
+        >>> upper = Call("upper", (Column("s", STRING),), STRING)
+        >>> text(substituted(Call("lower", (upper,), STRING), {upper: Column("t", STRING)}))
+        'lower(t)'
+    """
+    if not values or not isinstance(expression, Call):
+        return expression
+    arguments = tuple(substituted(argument, values) for argument in expression.arguments)
+    same = all(a is b for a, b in zip(arguments, expression.arguments, strict=True))
+    call = expression if same else Call(expression.function, arguments, expression.type)
+    return values.get(call, call)
 
 
 def identity(expression: Expression | AggregateCall) -> str:

@@ -195,7 +195,11 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
     ]
     + [(COLUMNS[STRING][0], Constant("(a)|(b)", STRING), Constant("[$2$1]", STRING))],
     "concat_ws": [(Constant(", ", STRING), *COLUMNS[STRING]), (Constant("", STRING), COLUMNS[STRING][0])],
-    "split": [(COLUMNS[STRING][0], Constant(pattern, STRING)) for pattern in ("a", "-", "\\.", " ", "bc")],
+    "split": [
+        (COLUMNS[STRING][0], Constant(pattern, STRING), *limit)
+        for pattern in (*MATCHED, "-", r"\.", " ", "bc", r"\#")
+        for limit in ((), *((Constant(most, INTEGER),) for most in (-1, 0, 1, 2)))
+    ],
     "array": [(COLUMNS[type_][0], COLUMNS[type_][1], COLUMNS[type_][0]) for type_ in EDGES],
     "map_of": [
         (call("array", *(call("struct", Constant(key, STRING), COLUMNS[MONEY][at]) for at, key in enumerate("ab"))),)

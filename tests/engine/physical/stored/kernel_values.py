@@ -135,6 +135,7 @@ MATCHED = (
         "(?i)B+|É",
     ),
     *("(?i)(A|(c))", r"\w{2,}", r"\d{1,3}", ".", "a.?", "(?i)K", r"[^@ ]+@[a-z.]+", ".*", "(.*)b"),
+    *(r"\s+", r"\W+", r"\S", r"\D{2}", r"[\s.,;]+", r"[^\w]", r"[\d\-\]]", " +", r"\.+", r"\ ", ", *", r"[^\s]+$"),
 )
 """Patterns that match nothing, ends of lines, in any case, and several times."""
 CONSTANTS: dict[str, list[tuple[Any, DataType]]] = {

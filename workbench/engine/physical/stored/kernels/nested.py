@@ -5,7 +5,6 @@ Stored are these as texts, which the walk of ``table`` reads before, and writes 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,7 +17,6 @@ from workbench.engine.physical.stored.kernels.kernel import (
     ComputeValues,
     Kernel,
     constant_integer,
-    constant_text,
 )
 from workbench.engine.physical.stored.kernels.lists import (
     arrays_of_columns,
@@ -42,9 +40,6 @@ from workbench.sql.algebra.expressions import Call
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.functions.arrays.arrays import MOST_ELEMENTS
 from workbench.sql.functions.json_writers import IN_SPARK
-
-_LITERAL = re.compile(r"(?:[A-Za-z0-9_ \-,;:/@#%&=<>!~\"'`]|\\[.\-+*?()\[\]{}|^$/])+")
-"""Patterns that match nothing but one text."""
 
 _INT = 2**31
 
@@ -217,14 +212,6 @@ def _join(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     return pc.binary_join(lists, separators)
 
 
-def _split(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-    return pc.split_pattern(arguments[0], re.sub(r"\\(.)", r"\1", constant_text(call, 1) or ""))
-
-
-def _is_split(call: Call) -> bool:
-    return len(call.arguments) == 2 and _LITERAL.fullmatch(constant_text(call, 1) or "") is not None
-
-
 def _array(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     assert call.type.element is not None
     element = arrow_in_json(call.type.element)
@@ -271,7 +258,6 @@ NESTED_KERNELS = {
     "array_join": nested_kernel(_join),
     "slice": nested_kernel(_slice),
     "sequence": nested_kernel(_sequence),
-    "split": nested_kernel(_split, _is_split),
     "array": nested_kernel(_array),
     "struct": nested_kernel(_struct),
     "to_json": nested_kernel(_to_json, lambda call: _has_json_of_spark(call.arguments[0].type)),

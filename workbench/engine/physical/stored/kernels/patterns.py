@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import islice
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,25 +21,30 @@ from workbench.sql.algebra.expressions import Call, Constant
 from workbench.sql.algebra.types import BOOLEAN, STRING, Kind
 
 _REGEX = re.compile(
-    r"""(?: (?<=[A-Za-z0-9_)])(?:[*+?]|\{\d\d?(?:,\d?\d?)?\})    # a number of what stands before
+    r"""(?: (?:(?<=[A-Za-z0-9_)\ \-,;:/@\#%&=<>!~"'`])|(?<=\\[.\-+*?()\[\]{}|^$/\ ]))  # what stands before
+            (?:[*+?]|\{\d\d?(?:,\d?\d?)?\})                                          # a number of times
           | \.[*+?]?
-          | \[\^?(?:[A-Za-z0-9_\ +.,;:@/\#%=<>!~"'$()*?|]|[A-Za-z0-9]-[A-Za-z0-9])+-?\](?:[*+?]|\{\d\d?(?:,\d?\d?)?\})?
+          | \[\^?(?:[A-Za-z0-9_\ +.,;:@/\#%=<>!~"'$()*?|]|[A-Za-z0-9]-[A-Za-z0-9]
+              |\\[dsw.\-+*?()\[\]{}|^$/\ ])+-?\](?:[*+?]|\{\d\d?(?:,\d?\d?)?\})?
           | \((?!\?) | \) | \^ | \|
           | \$(?=[|)]|\Z)
-          | \\[.\-+*?()\[\]{}|^$/Azdsw]
+          | \\[.\-+*?()\[\]{}|^$/\ AzdswDSW]
           | [A-Za-z0-9_\ \-,;:/@#%&=<>!~"'`]
         )*""",
     re.VERBOSE,
 )
 """Regular expressions that mean the same in Java, in RE2 and in Python."""
+_LITERAL = re.compile(r"(?:[A-Za-z0-9_ \-,;:/@#%&=<>!~\"'`]|\\[^A-Za-z0-9])+")
+"""Patterns that match nothing but one text."""
 _IN_ANY_CASE = "(?i)"
 _REPEATED_GROUP = re.compile(r"(?<!\\)(?:\\\\)*\)[*+?{]")
-_SIGNS = re.compile(r"\[[^\]]*\]|\\.|[.$]")
+_SIGNS = re.compile(r"\[(?:\\.|[^\]\\])*\]|\\.|[.$]")
 """These signs, and classes of signs, in which a point is one."""
 _IN_RE2 = {
     ".": r"[^\n\r\x{85}\x{2028}\x{2029}]",
     "$": r"(?:\r\n|[\n\r\x{85}\x{2028}\x{2029}])?\z",
     r"\s": r"[\t\n\v\f\r ]",
+    r"\S": r"[^\t\n\v\f\r ]",
 }
 _IN_PYTHON = {
     ".": r"[^\n\r\x85\u2028\u2029]",
@@ -112,11 +118,16 @@ def _rlike(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     (texts, _), pattern = arguments, constant_text(call, 1) or ""
     if _without_flag(pattern)[1]:
         return _SEARCHED.compute(call, arguments)
-    found = pc.match_substring_regex(texts, _SIGNS.sub(lambda sign: _IN_RE2.get(sign[0], sign[0]), pattern))
+    found = pc.match_substring_regex(texts, _SIGNS.sub(_in_re2, pattern))
     if "$" not in pattern or not pc.any(ends := pc.ends_with(texts, "\r\n")).as_py():
         return found
     unsure = [_compiled(pattern).search(text) is not None for text in texts.filter(ends).to_pylist()]
     return pc.replace_with_mask(found, ends.fill_null(False), pa.array(unsure, pa.bool_()))
+
+
+def _in_re2(sign: re.Match[str]) -> str:
+    """A sign, or a class of signs, as RE2 has it."""
+    return _IN_RE2.get(sign[0]) or (sign[0].replace(r"\s", r"\t\n\v\f\r ") if sign[0][0] == "[" else sign[0])
 
 
 def _extracted(pattern: re.Pattern[str], text: str, call: Call) -> str:
@@ -138,6 +149,29 @@ def _position(pattern: re.Pattern[str], text: str, call: Call) -> int:
     """From 1 on; 0 where there is none."""
     found = pattern.search(text)
     return found.start() + 1 if found else 0
+
+
+def _between(pattern: re.Pattern[str], text: str, call: Call) -> list[str]:
+    """What stands between matches; with a limit of parts, the last one has the rest."""
+    most = constant_integer(call, 2) or 0
+    spans = [found.span() for found in islice(pattern.finditer(text), most - 1 if most > 0 else None)]
+    begins, ends = [0, *(end for _, end in spans)], [*(begin for begin, _ in spans), len(text)]
+    return [text[begin:end] for begin, end in zip(begins, ends, strict=True)]
+
+
+def _split(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """By Arrow where the pattern matches one text alone."""
+    pattern, most = constant_text(call, 1) or "", constant_integer(call, 2) or 0
+    if not _LITERAL.fullmatch(pattern):
+        return _SPLIT.compute(call, arguments)
+    return pc.split_pattern(arguments[0], re.sub(r"\\(.)", r"\1", pattern), max_splits=most - 1 if most > 0 else None)
+
+
+def _is_split(call: Call) -> bool:
+    """Whether the limit is a constant, which Spark takes as an INT, and the pattern is read alike."""
+    most = constant_integer(call, 2, 0)
+    literal = _LITERAL.fullmatch(constant_text(call, 1) or "") is not None
+    return most is not None and abs(most) < 1 << 31 and (literal or _SPLIT.accepts(call))
 
 
 def _count(pattern: re.Pattern[str], text: str, call: Call) -> int:
@@ -184,6 +218,7 @@ def _concat_ws(separator: Call, arguments: Sequence[pa.Array]) -> pa.Array:
 
 
 _SEARCHED = _of_matches(lambda pattern, text, call: pattern.search(text) is not None, pa.bool_())
+_SPLIT = _of_matches(_between, pa.list_(pa.string()), every=True)
 _EXTRACTED, _REPLACED = _of_matches(_extracted, pa.string()), _of_matches(_replaced, pa.string(), every=True)
 PATTERN_KERNELS = {
     "rlike": Kernel(
@@ -206,6 +241,7 @@ PATTERN_KERNELS = {
         lambda call: constant_integer(call, 2) is not None and _REPLACED.accepts(call),
         nested=True,
     ),
+    "split": Kernel(_split, _is_split, nested=True),
     "concat_ws": Kernel(
         _concat_ws,
         lambda call: (

@@ -40,7 +40,7 @@ from workbench.engine.physical.stored.kernels.variances import VARIANCE_KERNELS
 from workbench.engine.physical.stored.kernels.zones import ZONE_KERNELS
 from workbench.engine.storage.grouping import group_rows, numbers_of
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, calls, columns, walk
-from workbench.sql.algebra.types import Kind
+from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.functions.calls import FUNCTIONS
 
 _TABLES: Sequence[Mapping[str, Kernel]] = (
@@ -86,6 +86,16 @@ def evaluate(expression: Expression, rows: pa.RecordBatch) -> pa.Array:
     return _evaluated(expression, rows, dict.fromkeys(_repeated(expression)))
 
 
+def nested_values(expression: Expression, rows: pa.RecordBatch) -> pa.Array:
+    """What ``evaluate`` gives, where an array, a struct, a map or bytes is that and not a text."""
+    return _value(expression, rows, dict.fromkeys(_repeated(expression)))
+
+
+def as_stored(values: pa.Array, type_: DataType) -> pa.Array:
+    """Values in the type in which they are stored, given as ``nested_values`` gives them."""
+    return write_stored(values, type_) if type_.is_text_when_stored else values.cast(to_arrow(type_))
+
+
 Known = dict[Expression, pa.Array | None]
 """The values of parts that are in an expression more than once, as soon as they are known."""
 
@@ -117,12 +127,12 @@ def _computed(expression: Expression, rows: pa.RecordBatch, known: Known) -> pa.
             return pa.repeat(pa.scalar("[]", to_arrow(type_)), rows.num_rows)
     if (exact := exact_decimals(expression)) is not None:
         return exact.values(rows)
-    arrow = to_arrow(expression.type)
     if (found := _with_parts(expression, rows, known)) is not None:
-        return write_stored(found, expression.type) if expression.type.is_text_when_stored else found.cast(arrow)
+        return as_stored(found, expression.type)
     kernel = kernel_of(expression)
     assert kernel is not None
     found = kernel.compute(expression, [_evaluated(argument, rows, known) for argument in expression.arguments])
+    arrow = to_arrow(expression.type)
     return found if found.type == arrow else found.cast(arrow)
 
 
