@@ -165,7 +165,7 @@ def test_elements_take_the_place_of_the_arrays_that_a_session_has_stored(
     }
     for folder, names in (("both", ["words", "ids", "many"]), ("other", ["many"])):
         with monkeypatch.context() as context:
-            context.setattr(planner, "with_elements", lambda network: WithElements(network, {}))
+            context.setattr(planner, "joins_with_elements", lambda network: WithElements(network, {}))
             context.setattr(database, "VERSION", 27)
             context.setattr(database, "MIGRATIONS", {})
             with Session(in_process, path=tmp_path / folder) as session:

@@ -32,7 +32,7 @@ from workbench.sql.algebra.expressions import Column, Expression, column_name, m
 from workbench.sql.predicates.cnf import map_expressions
 from workbench.sql.windows.stream_time import is_session
 
-Stored = Mapping[Expression, Column]
+ElementColumns = Mapping[Expression, Column]
 """Expressions over the columns of a root, and the column of its rows that has their values."""
 
 
@@ -46,14 +46,14 @@ class WithElements:
     """
 
     network: Network
-    stored: Mapping[NodeId, Stored]
+    stored: Mapping[NodeId, ElementColumns]
 
 
-def with_elements(network: Network) -> WithElements:
+def joins_with_elements(network: Network) -> WithElements:
     """The network in which joins with places make the elements that their readers read."""
     if not any(isinstance(node, Join) and array_places(node.tested) for node in network.nodes.values()):
         return WithElements(network, {})
-    nodes, stored = dict[NodeId, Node](), dict[NodeId, Stored]()
+    nodes, stored = dict[NodeId, Node](), dict[NodeId, ElementColumns]()
     for id_, node in network.nodes.items():
         of_inputs = [stored.get(network.roots[some[0]], {}) for some in node.inputs]
         nodes[id_] = node = _reading(node, of_inputs)
@@ -68,7 +68,7 @@ def with_elements(network: Network) -> WithElements:
     return WithElements(Network(nodes, queries), stored)
 
 
-def reading_elements(plan: QueryPlan, stored: Stored) -> QueryPlan:
+def reading_elements(plan: QueryPlan, stored: ElementColumns) -> QueryPlan:
     """A query that reads columns of the root's rows in the place of what they have the values of."""
     if not stored:
         return plan
@@ -78,7 +78,7 @@ def reading_elements(plan: QueryPlan, stored: Stored) -> QueryPlan:
     return replace(plan, outputs=outputs, window=window, order=tuple(key.map(over) for key in plan.order))
 
 
-def _reading(node: Node, stored: list[Stored]) -> Node:
+def _reading(node: Node, stored: list[ElementColumns]) -> Node:
     """A node that reads columns of its inputs in the place of what they have the values of."""
     if not any(stored):
         return node
@@ -112,7 +112,7 @@ def _elements(join: Join) -> Iterator[tuple[Expression, Column]]:
         yield element, Column(f"{column_name(element)}_{leaf}", element.type)
 
 
-def _of_sides(join: Join, stored: list[Stored]) -> Stored:
+def _of_sides(join: Join, stored: list[ElementColumns]) -> ElementColumns:
     """What the rows of a join have as columns of its sides."""
 
     def output(side: int) -> Callable[[Column], Column]:

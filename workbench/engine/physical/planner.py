@@ -22,7 +22,7 @@ from workbench.engine.physical.analyses import (
     read_sets,
     tree_tests,
 )
-from workbench.engine.physical.elements import WithElements, with_elements
+from workbench.engine.physical.elements import WithElements, joins_with_elements
 from workbench.engine.physical.filters.filter_plan import compile_filter
 from workbench.engine.physical.fusion import fused_operators, member, roll_ups_from_rows
 from workbench.engine.physical.join_keys import key_column
@@ -84,7 +84,7 @@ def plan_trees(
     mergeable = mergeable_aggregates(network) if incremental_aggregates else frozenset()
     # Roll-ups come before fusion: a roll-up and the finer aggregate can only be fused when they read the same rows.
     # Elements come after roll-ups, which may read the rows that have them, and before all that reads columns.
-    running = with_elements(roll_ups_from_rows(network, mergeable))
+    running = joins_with_elements(roll_ups_from_rows(network, mergeable))
     network = running.network
     # Fusion comes before all that is planned by operator. Operators that ran keep their names: folders and reports
     # are found by them.

@@ -129,10 +129,10 @@ def _truth(literal: Literal) -> Expression:
 
 def over_pairs(tested: Iterable[ORPred]) -> PredSet:
     """Tests of a join over the columns of its pairs."""
-    return map_predicates(pred_set(tested), over_pair)
+    return map_predicates(pred_set(tested), of_pairs)
 
 
-def over_pair(column: Column) -> Column:
+def of_pairs(column: Column) -> Column:
     """A column of a side as one of a pair."""
     return Column(pair_column(column.source, column.name), column.type)
 
