@@ -27,7 +27,7 @@ from workbench.engine.physical.array_places import ELEMENT, PLACE, ArrayPlaces, 
 from workbench.engine.physical.filters.guards import by_cost
 from workbench.engine.physical.plans import JoinPlan
 from workbench.engine.physical.row_inputs import over_rows
-from workbench.engine.physical.row_tests import of_pairs, pair_column, residual_tests
+from workbench.engine.physical.row_tests import as_of_pair, pair_column, residual_tests
 from workbench.engine.physical.semijoin import all_of
 from workbench.engine.physical.stored.kernels.table import has_kernels
 from workbench.engine.spark.arrow_tasks import ArrowBatches
@@ -151,7 +151,7 @@ def index_join_of(plan: JoinPlan, left: ParentRows, right: ParentRows) -> IndexJ
         semijoins,
         residual_tests(tested, paths),
         frozenset(column.source for column in shown),
-        computed=tuple((n, map_columns(v, of_pairs)) for n, v in values.items() if not isinstance(v, Column)),
+        computed=tuple((n, map_columns(v, as_of_pair)) for n, v in values.items() if not isinstance(v, Column)),
     )
     if places is None:
         return found

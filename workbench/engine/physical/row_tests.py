@@ -129,10 +129,10 @@ def _truth(literal: Literal) -> Expression:
 
 def over_pairs(tested: Iterable[ORPred]) -> PredSet:
     """Tests of a join over the columns of its pairs."""
-    return map_predicates(pred_set(tested), of_pairs)
+    return map_predicates(pred_set(tested), as_of_pair)
 
 
-def of_pairs(column: Column) -> Column:
+def as_of_pair(column: Column) -> Column:
     """A column of a side as one of a pair."""
     return Column(pair_column(column.source, column.name), column.type)
 
