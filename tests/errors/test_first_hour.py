@@ -146,6 +146,8 @@ def test_a_file_that_is_called_as_a_text_and_is_none(
 @pytest.mark.parametrize(
     ("line", "message", "hint"),
     [
+        ("run until end", "N is a whole number", "%argus play --speed max"),
+        ("stream S in.csv --every 5", "--every is not", "did you mean --batch?"),
         ("best SELECT a FROM S", "has no command best", "%%argus best, and the SQL in the lines below"),
         ("cell best SELECT a FROM S", "SELECT is not understood", "the SQL stands in the lines below"),
         ("stream S=in.csv", "stand apart", "%argus stream S in.csv"),

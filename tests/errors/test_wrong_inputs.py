@@ -242,7 +242,7 @@ def test_a_clash_names_both_types(text, said):
 @pytest.mark.parametrize(
     ("line", "said", "tried"),
     [
-        ("stream f f.csv --every 10s", "--every is not understood", "%argus help stream"),
+        ("stream f f.csv --every 10s", "--every is not understood", "did you mean --batch?"),
         ("results q -o 9x", "is the name of a variable, not '9x'", "%argus help results"),
         ("snapshot", "required: FILE", "%argus help snapshot"),
         ("help strem", "no help on strem", "did you mean stream?"),

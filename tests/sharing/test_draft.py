@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from sharing.pairs.every import PAIRS
-from sharing.small_streams import WITH_VIEWS, query
+from sharing.pairs.every import PAIRS, read
 
 from workbench.sharing.draft import stored_form
 from workbench.sql.logical import Block
@@ -13,7 +12,7 @@ from workbench.sql.logical import Block
 @pytest.mark.parametrize("canonicalize", [True, False], ids=["canonical", "as written"])
 def test_the_stored_form_of_a_stored_form_is_itself(canonicalize: bool) -> None:
     for pair in PAIRS:
-        asked = query(pair.first, schema=WITH_VIEWS)
+        asked = read(pair.first)
         if isinstance(asked, Block):
             once = stored_form(asked.where, canonicalize)
             assert stored_form(once, canonicalize) == once, pair.title

@@ -10,10 +10,10 @@ from functools import cache
 
 import pytest
 from sharing.evaluation import Evaluation
-from sharing.pairs.every import PAIRS
+from sharing.pairs.every import PAIRS, read
 from sharing.pairs.pair import Pair
 from sharing.random_queries import Writer
-from sharing.small_streams import WITH_VIEWS, data, query
+from sharing.small_streams import data, query
 from sharing.soundness import check
 
 from workbench.catalog.catalog import Catalog
@@ -34,7 +34,7 @@ NEVER_TRUE = "SELECT a.id FROM F a, F c, H b WHERE a.code = b.code AND c.amount 
 
 @cache
 def parsed(text: str) -> LogicalQuery:
-    return query(text, schema=WITH_VIEWS)
+    return read(text)
 
 
 def registered(planner: Planner, texts: Sequence[str], network: Network | None = None) -> Network:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from sharing.evaluation import Evaluation
-from sharing.pairs.every import PAIRS
+from sharing.pairs.every import PAIRS, read
 from sharing.pairs.pair import ABOVE, APART, BELOW, BESIDE, FROM, GIVES, SAME, Pair
-from sharing.small_streams import WITH_VIEWS, data, query
+from sharing.small_streams import data
 from sharing.soundness import check
 
 from workbench.network.network import Network
@@ -31,7 +31,7 @@ def relation(network: Network) -> str:
 @pytest.mark.parametrize("pair", PAIRS, ids=[pair.title for pair in PAIRS])
 def test_what_the_second_query_shares(pair: Pair) -> None:
     planner = Planner()
-    queries = {name: query(sql, schema=WITH_VIEWS) for name, sql in (("first", pair.first), ("second", pair.second))}
+    queries = {name: read(sql) for name, sql in (("first", pair.first), ("second", pair.second))}
     before = planner.register(Network(), "first", queries["first"]).network
     planned = planner.register(before, "second", queries["second"])
     after, told = planned.network, planned.explanation

@@ -32,7 +32,7 @@ from workbench.errors import (
     shown,
 )
 from workbench.errors.surroundings import surroundings_problem
-from workbench.errors.unknown_attributes import PUBLIC
+from workbench.errors.unknown_attributes import PUBLIC, is_callback
 
 C = TypeVar("C", bound=type)
 T = TypeVar("T")
@@ -289,7 +289,7 @@ def check_argument(parameter: str, value: object, annotation: object = object) -
         hint: give a whole number
     """
     if not _is_instance(value, annotation):
-        needed = _NEEDED.get(parameter, f"give {_in_words(annotation)}")
+        needed = _meant_value(parameter, value, annotation) or _NEEDED.get(parameter, f"give {_in_words(annotation)}")
         if isinstance(value, str) and len(value) < _SHORT and "a list" in needed:
             needed = f"give a list: [{value!r}]"
         if "a dictionary" in needed and hasattr(value, "to_dict"):
@@ -313,6 +313,25 @@ def check_argument(parameter: str, value: object, annotation: object = object) -
         raise InputError(f"{parameter} is empty", hint=_NEEDED.get(parameter, f"give {_in_words(annotation)}"))
     if isinstance(value, str | os.PathLike) and parameter == "path":
         _check_path(parameter, os.fspath(value))
+
+
+def _meant_value(parameter: str, value: object, annotation: Any) -> str | None:
+    """A hint for what is given in the place of what makes it: a column for its name, settings as a dictionary."""
+    name = getattr(value, "name", None)
+    if hasattr(value, "to_frame") and isinstance(name, str) and _is_instance(name, annotation):
+        return f"give the name of the column: {name!r}"
+    if parameter == "spark" and isinstance(value, str) and "://" in value:
+        place = "remote" if value.startswith("sc://") else "master"
+        return f"give a session of Spark: SparkSession.builder.{place}({value!r}).getOrCreate()"
+    kinds = typing.get_args(annotation) if _is_union(annotation) else (annotation,)
+    made = next((kind for kind in kinds if dataclasses.is_dataclass(kind) and isinstance(kind, type)), None)
+    if made is None or not isinstance(value, Mapping):
+        return None
+    known = [field.name for field in dataclasses.fields(made)]
+    if value and all(key in known for key in value):
+        return f"give {made.__name__}({', '.join(f'{key}={shown(item)}' for key, item in value.items())})"
+    other = "; register(sql, dialect='duckdb') gives a dialect" if "dialect" in value else ""
+    return f"give {made.__name__}(…), which has {', '.join(known)}{other}"
 
 
 def _check_text(parameter: str, text: str | bytes) -> None:
@@ -354,7 +373,7 @@ def _is_instance(value: object, annotation: Any) -> bool:
     if kind is Path:
         return isinstance(value, str | os.PathLike)
     if kind is Callable:
-        return callable(value)
+        return is_callback(value)
     if kind is Mapping:
         key, item = arguments
         return isinstance(value, Mapping) and all(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
 from workbench.errors import ArgumentsError, UnknownAttributeError, nearest
 
@@ -48,8 +49,12 @@ class TellsNames:
 
         def __getitem__(self, key: object) -> NoReturn:  # a loop asks for items by number
             kind, name = type(self), type(self).__name__
-            hint = _of_answer(self, str(key)) or (f"{name.lower()}.query({key!r})" if hasattr(kind, "query") else None)
+            hint = _of_answer(self, str(key)) or _of_contents(self, str(key))
+            hint = hint or (f"{name.lower()}.query({key!r})" if hasattr(kind, "query") else None)
             raise ArgumentsError(f"a {name} has no items", hint=hint or f"help({name.lower()}) lists what it has")
+
+        def __call__(self, *given: object, **named: object) -> NoReturn:
+            raise ArgumentsError(f"a {type(self).__name__} is no function", hint=_instead_of_call(self, given))
 
         def __len__(self) -> NoReturn:
             kind = type(self)
@@ -70,6 +75,29 @@ class TellsNames:
         __lt__ = __le__ = __gt__ = __ge__ = _no_number
 
 
+def is_callback(value: object) -> TypeGuard[Callable[..., Any]]:
+    """Whether something is meant to be called: an object that only says what is meant by it is not.
+
+    Example:
+        >>> is_callback(print), is_callback("print")
+        (True, False)
+    """
+    return callable(value) and not isinstance(value, TellsNames)
+
+
+def _instead_of_call(self: object, given: Sequence[object]) -> str:
+    """What answers in the place of parentheses behind an object, with what they have as a condition."""
+    kind, name, text = type(self), getattr(self, "name", None), next((one for one in given if isinstance(one, str)), "")
+    if hasattr(kind, "queries"):
+        return f"session.ask({text or 'SELECT …'!r}) answers a text"
+    if hasattr(kind, "result"):
+        asked = f"session.ask({f'SELECT * FROM {name} WHERE {text}'!r}) has the rows of a condition"
+        return f"result() is its answer; {asked}" if text else "result() is its answer"
+    if kind.__name__ == "Stream":
+        return f"session.ask('SELECT * FROM {name} LIMIT 5') asks for its rows"
+    return f"help({kind.__name__.lower()}) lists what it has"
+
+
 def _of_answer(self: object, name: str) -> str | None:
     """A hint for what the answer of a query has: a column, or a row by its number."""
     if not hasattr(type(self), "result"):
@@ -77,14 +105,21 @@ def _of_answer(self: object, name: str) -> str | None:
     columns = {column.lower(): column for column, _ in getattr(self, "columns", ())}
     if name.lower() in columns:
         return f'a column of its answer: result()["{columns[name.lower()]}"]'
-    return f"its answer is a DataFrame: result().iloc[{name}]" if name.isdecimal() else None
+    rows = f"its answer is a DataFrame: result().iloc[{name}]"
+    rows = f"{rows}, and result().itertuples() goes over its rows" if name == "0" else rows
+    return rows if name.isdecimal() else None
 
 
 def _of_contents(self: object, name: str) -> str | None:
     """A hint for a query or stream that is asked of its session as an attribute, and for the rows of a stream."""
     kind = type(self)
-    if kind.__name__ == "Stream" and name.lower() in _OF_ROWS:
-        return f"session.ask('SELECT * FROM {getattr(self, 'name', '')} LIMIT 5') asks for its rows"
+    if kind.__name__ == "Stream":
+        columns = {column.lower() for column, _ in getattr(self, "columns", ())}
+        if (is_column := name.lower() in columns) or name.lower() in _OF_ROWS:
+            asked = f"{name if is_column else '*'} FROM {getattr(self, 'name', '')} LIMIT 5"
+            return f"session.ask('SELECT {asked}') asks for its rows"
+    if kind.__name__ == "NetworkView" and name in getattr(self, "results", ()):
+        return f"network.results[{name!r}] are the ids of the nodes of its answer"
     if not (hasattr(kind, "queries") and hasattr(kind, "streams")):
         return None
     written = {"queries": "session.query({!r})", "streams": "session.streams[{!r}]"}

@@ -14,7 +14,7 @@ from workbench.errors import QueryError, nearest
 from workbench.errors.public_api import public_api
 from workbench.errors.unknown_attributes import TellsNames
 from workbench.explain.dot import Shape, to_dot
-from workbench.explain.node_view import SYMBOLS, NodeView, node_view
+from workbench.explain.node_view import SYMBOLS, NodeView, NodeViews, node_view
 from workbench.explain.portable.views import network_to_sql
 from workbench.explain.text import counted
 from workbench.network.network import Network, checked_query
@@ -53,9 +53,9 @@ class NetworkView(TellsNames):
         self._last = reports[-1] if reports else None
 
     @cached_property
-    def nodes(self) -> tuple[NodeView, ...]:
-        """All nodes, parents before children."""
-        return tuple(
+    def nodes(self) -> NodeViews:
+        """All nodes, parents before children; by the name of a stream its source, and by an id its node."""
+        return NodeViews(
             node_view(self._network, self._computed(node), self._wording) for node in self._network.nodes.values()
         )
 

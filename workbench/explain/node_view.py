@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import SupportsIndex, overload
 
+from workbench.errors import UnknownNameError, nearest
 from workbench.explain.text import short
 from workbench.network.network import Network
 from workbench.network.nodes import (
@@ -88,6 +90,28 @@ class NodeView:
             parts[-1] = f"and {len(self.label) - CAPTION_LINES + 1} more"
         first, *others = parts or [short(self.name)]
         return [f"{symbol}  {first}", *others]
+
+
+class NodeViews(tuple[NodeView, ...]):
+    """Nodes in an order; in brackets also by id, and a source by the name of its stream."""
+
+    @overload
+    def __getitem__(self, key: SupportsIndex | str) -> NodeView: ...
+
+    @overload
+    def __getitem__(self, key: slice) -> tuple[NodeView, ...]: ...
+
+    def __getitem__(self, key: SupportsIndex | slice | str) -> object:
+        if not isinstance(key, str):
+            return super().__getitem__(key)
+        sources = {node.label[0]: node for node in self if node.kind == "source"}
+        for name, node in {**{str(node.id): node for node in self}, **sources}.items():
+            if name.lower() == key.lower():
+                return node
+        hint = nearest(key, sources) or "a stream or the id of a node stands in brackets"
+        if any(key in node.queries for node in self):
+            hint = f"network.results[{key!r}] are the ids of the nodes of its answer"
+        raise UnknownNameError(f"there is no node {key}", hint=hint)
 
 
 def node_view(network: Network, node: Node, wording: Wording) -> NodeView:

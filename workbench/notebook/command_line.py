@@ -35,10 +35,13 @@ _KINDS = ("query", "stream", "table", "view", "file", "folder", "batch", "batche
 _SYNONYMS = {
     "delimiter": "sep", "separator": "sep", "delim": "sep", "dtype": "type", "types": "type", "columns": "type",
     "format": "type", "timestamp": "time", "event-time": "time", "index": "key", "id": "key", "primary-key": "key",
-    "overwrite": "replace", "force": "replace", "mode": "changes", "charset": "encoding", "rows": "batch",
-    "size": "batch", "header": "no-header", "null": "nan", "na": "nan", "head": "limit", "top": "limit",
-    "n": "limit", "plot": "chart", "kind": "chart", "from": "since", "after": "since", "delta": "changes", "as": "name",
-    "remove": "stop", "off": "stop", "end": "stop", "verbose": "all", "width": "grid", "rate": "speed",
+    "overwrite": "replace", "every": "batch", "chunk": "batch", "interval": "batch", "watermark": "lateness",
+    "delay": "lateness", "order-by": "sort", "orderby": "sort", "ascending": "desc", "descending": "desc",
+    "dialekt": "dialect", "lang": "dialect", "language": "dialect", "force": "replace", "mode": "changes",
+    "charset": "encoding", "rows": "batch", "size": "batch", "header": "no-header", "null": "nan", "na": "nan",
+    "head": "limit", "top": "limit", "n": "limit", "plot": "chart", "kind": "chart", "from": "since", "after": "since",
+    "delta": "changes", "as": "name", "remove": "stop", "off": "stop", "end": "stop", "verbose": "all",
+    "width": "grid", "rate": "speed",
 }  # fmt: skip
 """What options are called elsewhere."""
 _HOW = {"typeformat": '--type "day=date d.M.yyyy" says how a column is written'}
@@ -49,6 +52,8 @@ _TAKEN = {
     "port_number": ("a port, 0 to 65535", "8090"),
 }
 """What values are that a function reads, by its name, and one of them; others are whole numbers."""
+_TO_THE_END = ("all", "until", "end", "forever", "everything", "rest", "max", "to")
+"""What is typed where batches are counted, and means all of them."""
 _OPENING = r"^(where\s+|(when|if)\s+(?=[\w`\"]))"
 """What begins a condition in a sentence."""
 _TYPED = re.compile(r"""(?:'[^']*'|"[^"]*"|[^ \t\r\n'"])+""")
@@ -103,6 +108,22 @@ def new_variable(given: str) -> str:
     if not given.isidentifier():
         raise ValueError(given)
     return given
+
+
+def number_of_batches(given: str) -> int:
+    """How many batches are run.
+
+    Raises:
+        MagicError: all that there are were asked for, which another command does.
+
+    Example:
+        >>> number_of_batches("5")
+        5
+    """
+    if given.lower() in _TO_THE_END:
+        hint = "%argus play --speed max goes on to the end; %argus run 1000 ends where no rows are left"
+        raise MagicError(f"%argus run: N is a whole number, not {given!r}", hint=hint)
+    return int(given)
 
 
 def natural_number(given: str) -> int:

@@ -16,7 +16,7 @@ from workbench.errors import QueryError, shown
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, Value, walk
 from workbench.sql.algebra.types import Kind
 from workbench.sql.functions.calls import NOW
-from workbench.sql.logical import Block, LogicalQuery, StreamInput, StreamWindow, parts_of, streams_of
+from workbench.sql.logical import Block, LogicalQuery, StreamInput, StreamWindow, output_columns, parts_of, streams_of
 from workbench.sql.predicates.cnf import Operator
 from workbench.sql.schema import Schema
 from workbench.sql.windows.bounds import time_and_end
@@ -100,7 +100,7 @@ def query_at_instant(
     if len({window.loop for window in windows} - {None}) > 1:
         raise QueryError(f"{name} has several loops, so an instant of one says nothing of the others", hint=_ANSWER)
     if loop is not None:
-        wanted, due = _as(at, loop.type.kind, name), loop_instants(loop).due(clock.now)
+        wanted, due = _as(at, loop.type.kind, query, name), loop_instants(loop).due(clock.now)
         if wanted not in due:
             last = f"the last is {due[-1]}" if due else "there is none yet"
             raise QueryError(f"{wanted} is no instant of {name} so far", hint=f"windows() lists them; {last}")
@@ -113,7 +113,7 @@ def query_at_instant(
     if type_ is None:
         clashing = ", ".join(f"{stream} {time.type}" for stream, time in sorted(times.items()))
         raise QueryError(f"{name} has no instants: {clashing or 'it reads no stream'}", hint=_ANSWER)
-    wanted = _as(at, type_.kind, name)
+    wanted = _as(at, type_.kind, query, name)
     keys = {row_number_key(stream) if time == ROW else stream.lower() for stream, time in times.items()}
     ends = {stream: (time, Constant(wanted, type_)) for stream, time in times.items()}
     return up_to(query, ends), {**clock.now, **dict.fromkeys(keys, wanted)}
@@ -159,7 +159,7 @@ _LIKE = {Kind.INTEGER: "42", Kind.DATE: "'2024-05-06'", Kind.TIMESTAMP: "'2024-0
 """How instants are written."""
 
 
-def _as(at: object, kind: Kind, name: str) -> Value:
+def _as(at: object, kind: Kind, query: LogicalQuery, name: str) -> Value:
     """What was given as an instant, of the kind that instants are of.
 
     Raises:
@@ -189,10 +189,14 @@ def _as(at: object, kind: Kind, name: str) -> Value:
             return given
         case dt.date(), Kind.TIMESTAMP:
             return dt.datetime.combine(given, dt.time())
-    batch = given if isinstance(given, int) and not isinstance(given, bool) else 3
+    batch = given if isinstance(given, int) and not isinstance(given, bool) and given >= 0 else 3
     hint = (
         f"result(batch={batch}) is its answer after that batch, head({batch}) are its first rows"
         if batch is given
+        else "result(batch=0) is its answer after the history, and batches are counted from it"
+        if isinstance(given, int)
         else f"as in {_LIKE[kind]}; %argus results {name} --batch 3 is its answer after a batch"
     )
+    if isinstance(at, str) and at in dict(output_columns(query)):
+        hint = f"a column of its answer is result()[{at!r}]"
     raise QueryError(f"{shown(at)} is no instant of {name}, which are {kind.value}s", hint=hint)

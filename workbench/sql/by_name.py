@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NoReturn, SupportsIndex, TypeVar, overload
 
-from workbench.errors import UnknownAttributeError, UnknownNameError, nearest
+from workbench.errors import ArgumentsError, UnknownAttributeError, UnknownNameError, nearest
 from workbench.sql.algebra.types import DataType
 
 T = TypeVar("T")
@@ -45,6 +45,11 @@ class ByName(Mapping[str, T]):
         hint = f"a {self._what} stands in brackets: ['{name}']"
         raise UnknownAttributeError(f"there is no attribute {name}", hint=hint)
 
+    def __call__(self, *given: object, **named: object) -> NoReturn:
+        """Say that names stand in brackets."""
+        hint = f"leave () out; a {self._what} stands in brackets: ['{next(iter(self._things), 'name')}']"
+        raise ArgumentsError("this is no function", hint=hint)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._things)
 
@@ -76,6 +81,19 @@ class NamedTypes(tuple[tuple[str, DataType], ...]):
 
     def __getitem__(self, key: SupportsIndex | slice | str) -> object:
         return ByName("column", dict(self))[key] if isinstance(key, str) else super().__getitem__(key)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        known = next((column for column, _ in self if column.lower() == name.lower()), None)
+        hint = "[name for name, _ in columns] are the names, dict(columns) has the types"
+        if known is not None:
+            hint = f"columns[{known!r}] is its type; of a query, result()[{known!r}] has its values"
+        raise UnknownAttributeError(f"columns have no attribute {name}", hint=hint)
+
+    def __call__(self, *given: object, **named: object) -> NoReturn:
+        """Say that these are no method."""
+        raise ArgumentsError("columns are no function", hint="leave () out")
 
 
 def hint_of(name: object, what: str, known: Mapping[str, object]) -> str:

@@ -161,6 +161,7 @@ class Dialect:
         greatest_differs: whether GREATEST and LEAST, in which NULLs differ, are refused.
         functions_without_call: names that are functions without parentheses, whatever columns there are.
         trailing_commas: whether a comma may end a list.
+        limits_shares: whether LIMIT takes a share of the rows, in percent.
         joins_have_conditions: whether a JOIN has ON or USING; else it may pair all rows.
         doubles_quotes: whether a quote that stands twice in a text in quotes is one.
         has_rlike: whether RLIKE and its like are operators; else they may be names.
@@ -296,6 +297,7 @@ class Dialect:
     greatest_differs: bool = False
     functions_without_call: frozenset[str] = frozenset()
     trailing_commas: bool = False
+    limits_shares: bool = False
     joins_have_conditions: bool = False
     doubles_quotes: bool = False
     has_rlike: bool = True

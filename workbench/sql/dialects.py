@@ -51,7 +51,8 @@ DUCKDB = _dialect(
     "extremes_skip_nulls count_if_is_sum median_cuts_decimals date_plus_interval_is_time clock_in_intervals "
     "interval_texts isnull_is_operator fields_have_names places_from_one texts_have_places joined_nulls_are_null "
     "finds_beside_nulls generates_series pivots pivots_on json_keys_as_they_are at_time_zone keeps_offset iso_weeks "
-    "trailing_commas exports_state times_begin_again casts_in_python offsets_of_rows joins_have_conditions",
+    "trailing_commas limits_shares exports_state times_begin_again casts_in_python offsets_of_rows "
+    "joins_have_conditions",
     alias_in_order=Preferred.COLUMN,
     column_of_function="",
     byte_collations=frozenset({"BINARY", "C", "POSIX"}),

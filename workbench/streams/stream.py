@@ -65,7 +65,8 @@ class Stream(TellsNames):
         arrived = "" if self.table else f", {self.position:,} of them arrived"
         time = f", time={self.time!r}" if self.time else ""
         rows = f"{self.rows:,} row{'s' * (self.rows != 1)}"
-        return f"{'Table' if self.table else 'Stream'}({self.name!r}, {rows}{arrived}{time})"
+        quarantined = f", {count:,} quarantined" if (count := self.quarantined_rows) else ""
+        return f"{'Table' if self.table else 'Stream'}({self.name!r}, {rows}{arrived}{quarantined}{time})"
 
     @property
     def name(self) -> str:

@@ -36,8 +36,9 @@ class Pair:
     rule: Rule | None = None
     says: str = ""
     evaluated: bool = True
+    dialect: str = "spark"
 
 
-def same(title: str, first: str, second: str, says: str = "") -> Pair:
+def same(title: str, first: str, second: str, says: str = "", dialect: str = "spark") -> Pair:
     """The second query needs no node of its own."""
-    return Pair(title, first, second, SAME, 0, Rule.EQUAL, says)
+    return Pair(title, first, second, SAME, 0, Rule.EQUAL, says, dialect=dialect)

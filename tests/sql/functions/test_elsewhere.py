@@ -32,6 +32,15 @@ BROUGHT = """
     days_between datediff_big hours_between hours_diff hour_diff minutes_between minutes_diff seconds_between
     seconds_diff years_between age_in_years from_epoch from_unix unix_to_timestamp epoch_seconds to_epoch convert_tz
     tz_convert at_time_zone convert_timezone now_utc utc_now edit_distance editdist levenshtein_distance
+    make_list make_set set_agg group_concat dcount hyperloglog assumenotnull nvl2 decode iff strcmp str_len tolower
+    toupper strip lstrip rstrip isin isnotempty rept capitalize zfill strcat contains_substr replaceall substringutf8
+    isnumber
+    row_cumsum cummax cummin cumcount avg_over_time laginframe leadinframe runningdifference spread growth sumproduct
+    stdev maxifs minifs anylast earliest take_any clip countblank intdiv ieee_divide edate ago bin tomonday toyyyymm
+    toyyyymmdd from_unixtime jsonextractstring startofweek toStartOfMinute endofmonth addDays add_hours subtractDays
+    days_add toYear getMonth hourofday toDayOfMonth toDayOfWeek quantileExact quantiles percentiles approx_percentile
+    quantileTDigestIf uniqCombined64 toUInt8 tolong to_number toFloat32 todouble toDecimal64 try_to_number try_parse
+    toDateTime64 groupBitAnd bit_or_agg
 """
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from workbench.errors import QueryError
 from workbench.explain.text import counted, milliseconds
-from workbench.notebook.command_line import MagicError, argument, batch_size, command
+from workbench.notebook.command_line import MagicError, argument, batch_size, command, number_of_batches
 from workbench.notebook.commands.timings import show_timings
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import ProgressLine, Shown, show, table
@@ -33,7 +33,7 @@ PLANNING = 0.1
 
 @command(
     "run",
-    argument("batches", nargs="?", type=int, default=1, metavar="N", help="how many (default: 1)"),
+    argument("batches", nargs="?", type=number_of_batches, default=1, metavar="N", help="how many (default: 1)"),
     argument("--profile", action="store_true", help="measure also what each node costs alone; takes its time"),
     examples=("%argus run", "%argus run 5", "%argus run --profile"),
     has_own_line=True,

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from workbench.arrow.frames import frame_of
 from workbench.errors import SessionError, StreamError, with_article
+from workbench.errors.unknown_attributes import is_callback
 from workbench.files.store import is_address
 from workbench.session.sinks.delta import DELTA, DeltaTarget
 from workbench.session.sinks.folder import FolderTarget
@@ -112,7 +113,7 @@ def _target_of(given: object) -> Target:
             return DeltaTarget(str(given))
         case str() | Path():
             return FolderTarget(_folder(_place(str(given))))
-        case _ if callable(given):
+        case _ if is_callback(given):
             if problem := _takes_other_arguments(given):
                 hint = "it is called with two: lambda batch, changes: …"
                 raise SessionError(f"{with_article(type(given).__name__)} that {problem} is no sink", hint=hint)

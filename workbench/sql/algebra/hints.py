@@ -21,6 +21,7 @@ _NO_DIGITS = re.compile(r"nan|[+-]?inf(inity)?", re.IGNORECASE)
 _PLAIN = re.compile(r"[-+]?\d+(\.\d+)?")
 _COMMA_FRACTION = re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d+),\d+")
 _COMMA_GROUPS = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?")
+_CLOCK = re.compile(r"[ T]+((\d{1,2}):(\d{2}))")
 _POINT_GROUPS = re.compile(r"[-+]?\d{1,3}(\.\d{3}){2,}")
 
 
@@ -77,7 +78,12 @@ def _lacking_day(text: str) -> str | None:
     if not 1 <= month <= 12:
         return f"there is no month {month}: dates are year-month-day"
     last = calendar.monthrange(year or 4, month)[1]
-    return None if 1 <= day <= last else f"there is no such day: {found[1]}-{found[2]} has the days 1 to {last}"
+    if not 1 <= day <= last:
+        return f"there is no such day: {found[1]}-{found[2]} has the days 1 to {last}"
+    if (time := _CLOCK.match(text.strip(), found.end())) and (int(time[2]) > 23 or int(time[3]) > 59):
+        next_day = "; the first of the next day is 00:00" * (int(time[2]) == 24)
+        return f"there is no time {time[1]}: hours are 0 to 23, minutes 0 to 59{next_day}"
+    return None
 
 
 def _times(text: str, is_date: bool) -> Iterator[str]:

@@ -29,6 +29,7 @@ from workbench.sql.algebra.hints import on_a_clock
 from workbench.sql.algebra.types import BOOLEAN, COUNTED, DATE, INSTANT, STRING, DataType, Kind
 from workbench.sql.binder.aggregates.aggregation import Aggregation, in_one_order, is_aggregate, level_of
 from workbench.sql.binder.differences import refuse_different
+from workbench.sql.binder.meant import of_all_rows, whole_call
 from workbench.sql.binder.protocols import AggregateOfOuter, AnalyticBinder, SubqueryBinder, is_subquery
 from workbench.sql.binder.scope import Scope, scope_of
 from workbench.sql.binder.whole_rows import row_of
@@ -160,7 +161,8 @@ class ScalarBinder:
             called = self.source.called(node)
             hint = clash.hint or (usual_call(called, self.dialect) if called and " takes " in clash.message else None)
             hint = hint or signature_hint(clash.message, called, self.dialect)
-            hint = hint or ("write it into the parentheses" if clash.message == LACKS_ARGUMENT else None)
+            if clash.message == LACKS_ARGUMENT:
+                hint = hint or whole_call(self._bind, node, called, self.dialect)
             raise self.source.error(clash.message, node, hint) from None
         if self._groups and isinstance(bound, Call) and not (self.aggregation is not None and self.aggregation.inside):
             bound = self._groups.get(in_one_order(bound), bound)
@@ -309,7 +311,7 @@ class ScalarBinder:
             return handler.bind(self, node)
         if is_aggregate(node, self.schema):
             clause = node.find_ancestor(exp.Group, exp.Select)
-            meant = "leave it out of GROUP BY" if isinstance(clause, exp.Group) else _OF_AGGREGATES
+            meant = "leave it out of GROUP BY" if isinstance(clause, exp.Group) else of_all_rows(node) or _OF_AGGREGATES
             raise self.source.error(f"{self.called(node)} is an aggregate, which cannot stand here", node, meant)
         if isinstance(node, exp.Alias):
             what = f"the name {node.alias} stands within an expression"

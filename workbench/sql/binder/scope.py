@@ -257,6 +257,9 @@ def _of_alias(column: exp.Column) -> str | None:
     select = column.find_ancestor(exp.Select)
     if column.table or select is None or column.name.lower() not in {i.alias.lower() for i in select.expressions}:
         return None
+    item = next(one for one in select.expressions if one.alias.lower() == column.name.lower())
+    if item.find(exp.Window) is not None and column.find_ancestor(exp.Where) is not None:
+        return f"{column.name} is a value of OVER: move its condition from WHERE to QUALIFY, which stands behind it"
     return f"{column.name} is an alias, which is not known here: let a subquery in FROM select it, or repeat what it is"
 
 

@@ -26,7 +26,6 @@ from workbench.sql.binder.aggregates.aggregation import (
     Groups,
     computed_groups,
     in_one_order,
-    not_grouped,
     over_grouping,
 )
 from workbench.sql.binder.aggregates.dependent_groups import with_dependent_groups
@@ -40,6 +39,7 @@ from workbench.sql.binder.joins.selected_elements import add_selected
 from workbench.sql.binder.joins.subquery_conditions import SubqueryConditions
 from workbench.sql.binder.joins.subquery_parts import conjuncts
 from workbench.sql.binder.joins.subquery_values import FromRows, SubqueryValues
+from workbench.sql.binder.meant import not_grouped
 from workbench.sql.binder.order.aliases import KnownAliases, SelectAliases, item_with_subquery
 from workbench.sql.binder.order.analytic import Analytics, has_own_aggregate, over_values, without_over
 from workbench.sql.binder.order.keys import (

@@ -22,6 +22,8 @@ _EXISTS = "a query stands in its parentheses: EXISTS (SELECT 1 FROM {t} WHERE �
 _NO_SIGN = "a number has no sign of a currency: write {n}"
 _SLIPS = (
     # The first rows.
+    (r"SELECT TOP ?\(? ?‸?(?P<n>\d+) ?\)? ?‸?PERCENT\b",
+     "leave TOP out; QUALIFY PERCENT_RANK() OVER (ORDER BY …) < {n} / 100.0 at the end keeps that share"),
     (r"SELECT (?P<word>TOP|FIRST(?! ?\()) ?\(? ?‸?(?P<n>\d+)", "leave {WORD} out, and write LIMIT {n} at the end"),
     # Numbers and lengths of time.
     (r"\d,‸\d", _POINT),
@@ -63,6 +65,15 @@ _SLIPS = (
     (r"FROM \w+(?: \w+)? ‸WITH \w+ AS\b", "WITH stands before SELECT"),
     (r"`‸|‸`", _BACKTICKS),
     (r"\) (?P<one>\w+) ‸(?P<two>\w+) ?(?:,|FROM\b)", "a name is one word: AS {one}_{two}"),
+    (r"\bAS (?P<one>\w+) ‸(?P<two>\w+) ?(?:,|FROM\b)",
+     "a name is one word: AS {one}_{two}; or is a comma missing before {two}?"),
+    # Clauses of other systems.
+    (r"(?:‸|(?=\w+ ‸))PREWHERE\b.*\bWHERE\b", "write WHERE, and AND in the place of the second"),
+    (r"(?:‸|(?=\w+ ‸))PREWHERE\b", "write WHERE"),
+    (r"(?:‸|(?=\w+ ‸))(?P<word>SETTINGS|FORMAT|OPTION|INTO|FINAL|SAMPLE|DISTRIBUTED|ENGINE)\b",
+     "{WORD} is of another system: leave it out, and what belongs to it"),
+    (r"(?:‸|(?=\w+ ‸))(?P<word>SUMMARI[SZ]E|EXTEND|PROJECT|PIPE|COLLECT|YIELD|RETURN)\b",
+     "{WORD} is of another language: columns stand behind SELECT, groups behind GROUP BY"),
     # Joins.
     (r"‸(?P<join>LEFT|RIGHT|FULL) OUTER (?!JOIN)", "write {JOIN} OUTER JOIN"),
     (r"‸(?P<join>LEFT|RIGHT|FULL|INNER|CROSS|NATURAL) \w+(?: ON| USING|$)", "write {JOIN} JOIN"),

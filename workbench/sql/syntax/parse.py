@@ -21,6 +21,7 @@ from workbench.sql.syntax.forms_of_spark import with_forms_of_spark
 from workbench.sql.syntax.forms_refused import refuse_forms
 from workbench.sql.syntax.limited_lists import with_limited_lists
 from workbench.sql.syntax.limits import refuse_height, refuse_nesting
+from workbench.sql.syntax.pasted import pasted
 from workbench.sql.syntax.schema_names import without_schemas
 from workbench.sql.syntax.second_parts import refuse_lacking_and, refuse_lacking_on, refuse_lacking_then
 from workbench.sql.syntax.shorthands import as_written_out, with_derived_aggregates, with_named_joins
@@ -84,6 +85,18 @@ def parse(source: SourceText) -> list[Statement]:
         >>> statements = parse(SourceText("CREATE VIEW v AS SELECT a FROM t; SELECT a FROM v"))
         >>> [statement.view.name if statement.view else None for statement in statements]
         ['v', None]
+    """
+    try:
+        return _parse(source)
+    except SqlError as error:
+        raise pasted(source) or error from None
+
+
+def _parse(source: SourceText) -> list[Statement]:
+    """The statements of a text, of which nothing stands around.
+
+    Raises:
+        SqlError, UnsupportedError: as ``parse``.
     """
     # Before parsing, which recurses as deep as the text nests.
     refuse_nesting(source)

@@ -56,7 +56,7 @@ _HINTS = {
     "match": "join the stream with itself, once for each event of the pattern",
 }
 _KEY_WORDS = {"hint": ("/*+",), "join_mark": ("(+)",), "limit": ("LIMIT", "FETCH", "TOP"),
-              "sample": ("TABLESAMPLE", "SAMPLE"),
+              "sample": ("TABLESAMPLE", "SAMPLE"), "hints": ("WITH (", "USE INDEX", "FORCE INDEX", "IGNORE INDEX"),
               "properties": ("TEMPORARY", "TEMP", "COMMENT", "TBLPROPERTIES", "MATERIALIZED", "OPTIONS", "SECURE",
                              "RECURSIVE", "SCHEMA", "DEFINER", "SQL SECURITY", "WITH")}  # fmt: skip
 """Parts of a syntax node that stand in the text under other words than their label."""

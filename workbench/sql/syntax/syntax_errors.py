@@ -22,6 +22,8 @@ from workbench.sql.syntax.misspelled import meant_key_word
 from workbench.sql.syntax.repairs import repair
 from workbench.sql.syntax.source_text import SourceText
 
+_OTHERWISE = {"DECODE": "write CASE x WHEN 1 THEN 'a' WHEN 2 THEN 'b' ELSE 'c' END"}
+"""Functions that take more arguments in other systems, where they do something else."""
 _TYPES = ("INTEGER", "DECIMAL", "DOUBLE", "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP")
 """Types as every dialect calls them."""
 _TWO_ENDS = "write AND between them: BETWEEN a AND b"
@@ -313,6 +315,8 @@ def dropped_argument(source: SourceText, error: DroppedArgumentError) -> SqlErro
     if error.function == "NAMED_STRUCT":
         hint = "as in NAMED_STRUCT('x', a, 'y', b)"
         return SqlError("NAMED_STRUCT takes constant names and values by turns", **place, hint=hint)
+    if error.function in _OTHERWISE:
+        return SqlError(f"{error.function} is no choice of values here", **place, hint=_OTHERWISE[error.function])
     takes = f"at most {count} argument{'s' * (count > 1)}" if count else "no arguments"
     return SqlError(f"{error.function} takes {takes}", **place, hint="leave out what is too much")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 
@@ -386,24 +386,6 @@ def over_grouping(
         case Call(arguments=arguments):
             return replace(expression, arguments=tuple(over_grouping(a, groups, listed, missing) for a in arguments))
     raise AssertionError(expression)
-
-
-def not_grouped(
-    column: Column, known: Sequence[tuple[exp.Column, Expression]], select: exp.Select, source: SourceText
-) -> SqlError:
-    """The error for a column that is neither grouped nor aggregated.
-
-    Args:
-        column: which one.
-        known: the names that were bound, with their meanings.
-        select: the SELECT.
-        source: the text.
-    """
-    node = next((n for n, e in known if column in columns(e)), None)
-    group, name = select.args.get("group"), column.name if node is None else node.sql()
-    place, over = node or group or select, f"of all rows there is SUM({name}) OVER (); or take MIN({name})"
-    hint = over if group is None and place.parent is not select else f"add {name} to GROUP BY, or take MIN({name})"
-    return source.error(f"column {name} is neither in GROUP BY nor in an aggregate", place, hint)
 
 
 def computed_groups(listed: Groups) -> dict[Expression, Column]:

@@ -73,8 +73,19 @@ def relation_of(
     known = [*schema.streams, *schema.views, *context.local]
     if "/" in name or name.lower().endswith((".parquet", ".csv", ".json", ".jsonl", ".gz")):
         raise source.error(f"unknown stream {name}", table, _FILE_FIRST.format(name))
-    hint = _of_with(table) or nearest(name, known) or (f"there are {', '.join(known[:8])}" if known else NO_STREAM_HINT)
+    hint = (
+        _of_with(table)
+        or _of_word(table, known)
+        or nearest(name, known)
+        or (f"there are {', '.join(known[:8])}" if known else NO_STREAM_HINT)
+    )
     raise source.error(f"unknown stream {name}", table, hint)
+
+
+def _of_word(table: exp.Table, known: Sequence[str]) -> str | None:
+    """A hint for a word before the name of a stream, which the parser takes for its alias: FROM STREAM trades."""
+    is_known = table.alias.lower() in {name.lower() for name in known}
+    return f"leave {table.name} out: FROM {table.alias}" if is_known else None
 
 
 def _of_with(table: exp.Table) -> str | None:

@@ -65,6 +65,10 @@ def limit_of(node: exp.Expr, source: SourceText, bind: BindConstant) -> Limit:
     if options is not None and options.args.get("percent"):
         if isinstance(limit, exp.Fetch):
             source.refuse("FETCH of a share of the rows", limit, "give a number of rows")
+        if not source.rules.limits_shares:
+            share = f"{limit.expression.sql()} / 100.0"
+            kept = f"QUALIFY PERCENT_RANK() OVER (ORDER BY …) < {share} keeps that share"
+            source.refuse("LIMIT of a share of the rows", limit, f"LIMIT has a number of rows; {kept}")
         return Limit(None, skipped, share=_share(limit.expression, source, bind))
     with_ties = options is not None and bool(options.args.get("with_ties"))
     if with_ties and node.args.get("order") is None:

@@ -1,0 +1,84 @@
+"""What is meant by what cannot stand where it does: hints that need the tree around a node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import product
+
+from sqlglot import exp
+
+from workbench.errors import SqlError, WorkbenchError
+from workbench.sql.algebra.coercion import TypeClash
+from workbench.sql.algebra.expressions import Column, Expression, columns
+from workbench.sql.syntax.source_text import SourceText
+
+_MOST_LACKING = 2
+"""Arguments that are put in where a call lacks some."""
+
+
+def of_all_rows(node: exp.Expr) -> str | None:
+    """A hint for an aggregate that a column of WHERE is compared with; ``None`` where it stands elsewhere.
+
+    Example:
+        >>> import sqlglot
+        >>> of_all_rows(sqlglot.parse_one("SELECT a FROM t WHERE a = MAX(a)").find(exp.Max))
+        'an aggregate of all rows is a query: (SELECT MAX(a) FROM t)'
+    """
+    select, test = node.find_ancestor(exp.Select), node.parent
+    if select is None or not isinstance(test, exp.Predicate) or not isinstance(test, exp.Binary):
+        return None
+    other = test.this if test.expression is node else test.expression
+    source = select.args.get("from_")
+    if source is None or not isinstance(other, exp.Column) or node.find_ancestor(exp.Where) is None:
+        return None
+    return f"an aggregate of all rows is a query: (SELECT {node.sql()} FROM {source.this.name})"
+
+
+def not_grouped(
+    column: Column, known: Sequence[tuple[exp.Column, Expression]], select: exp.Select, source: SourceText
+) -> SqlError:
+    """The error for a column that is neither grouped nor aggregated.
+
+    Args:
+        column: which one.
+        known: the names that were bound, with their meanings.
+        select: the SELECT.
+        source: the text.
+    """
+    node = next((n for n, e in known if column in columns(e)), None)
+    group, name = select.args.get("group"), column.name if node is None else node.sql()
+    place, over = node or group or select, f"of all rows there is SUM({name}) OVER (); or take MIN({name})"
+    hint = over if group is None and place.parent is not select else f"add {name} to GROUP BY, or take MIN({name})"
+    hint = (_selected_aggregate(node, select, source.dialect) if node else None) or hint
+    return source.error(f"column {name} is neither in GROUP BY nor in an aggregate", place, hint)
+
+
+def _selected_aggregate(column: exp.Expr, select: exp.Select, dialect: str) -> str | None:
+    """A hint for a plain column of HAVING or ORDER BY of which an aggregate is selected."""
+    if column.find_ancestor(exp.Having, exp.Order) is None:
+        return None
+    taken = (one for item in select.expressions for one in item.find_all(exp.AggFunc) if one.this == column)
+    return next((f"write {one.sql(dialect)}, or add {column.sql(dialect)} to GROUP BY" for one in taken), None)
+
+
+def whole_call(bind: Callable[[exp.Expr], object], node: exp.Expr, called: str | None, dialect: str) -> str:
+    """A hint for a call that lacks arguments: how it is bound with constants in their places.
+
+    Args:
+        bind: binds a call.
+        node: the call.
+        called: the word by which the text calls it, if that is known.
+        dialect: of the text.
+    """
+    lacking = [key for key in node.arg_types if node.args.get(key) is None]
+    constants = (exp.Literal.string(","), exp.Literal.number(1))
+    for count, constant in product(range(1, _MOST_LACKING + 1), constants):
+        whole = node.copy()
+        for key in lacking[:count]:
+            whole.set(key, constant.copy())
+        with suppress(WorkbenchError, TypeClash):
+            bind(whole)
+            parts = [part.sql(dialect) for key in whole.arg_types if (part := whole.args.get(key))]
+            return f"as in {called or whole.key.upper()}({', '.join(parts)})"
+    return "write it into the parentheses"
