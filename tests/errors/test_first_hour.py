@@ -146,6 +146,8 @@ def test_a_file_that_is_called_as_a_text_and_is_none(
 @pytest.mark.parametrize(
     ("line", "message", "hint"),
     [
+        ("table S in.csv --time day", "--time is not", "%argus stream NAME SOURCE --time COLUMN"),
+        ('stream S in.csv --where "a > 1"', "--where is not", "CREATE VIEW v AS SELECT"),
         ("run until end", "N is a whole number", "%argus play --speed max"),
         ("stream S in.csv --every 5", "--every is not", "did you mean --batch?"),
         ("best SELECT a FROM S", "has no command best", "%%argus best, and the SQL in the lines below"),

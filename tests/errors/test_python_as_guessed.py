@@ -35,6 +35,10 @@ WRONG: dict[str, tuple[Callable[[Session], Any], str, str]] = {
         lambda s: s.add_stream("V", TICKETS, time=TICKETS["sold_at"]), "time is", "the name of the column: 'sold_at'",
     ),
     "a column for an instant": (lambda s: s.query("takings").result("film"), "no instant", "result()['film']"),
+    "names and rows in the other order": (lambda s: s.add_stream(TICKETS, "V"), "name is", "a name stands first"),
+    "a query of the network": (lambda s: s.network.takings, "no takings", "network.results['takings']"),
+    "a loop over a query": (lambda s: list(s.query("takings")), "no items", "result().itertuples()"),
+    "a sink with one slash": (lambda s: s.add_sink("takings", "s3:/out"), "nor an address", "did you mean s3://out?"),
     "batches ago": (lambda s: s.query("takings").result(at=-2), "no instant", "batch=0"),
 }  # fmt: skip
 
@@ -53,6 +57,10 @@ def test_what_there_is_not(case: str, session: Session) -> None:
     with pytest.raises(WorkbenchError) as refused:
         act(session)
     assert message in refused.value.message and hint in str(refused.value.hint), str(refused.value)
+
+
+def test_what_explains_no_row_says_so(session: Session) -> None:
+    assert repr(session.query("takings").why("film = 'Alien'")).startswith("takings has no such row; why_not(…) says")
 
 
 def test_a_source_of_the_network_stands_by_its_stream(session: Session) -> None:

@@ -320,6 +320,8 @@ def _meant_value(parameter: str, value: object, annotation: Any) -> str | None:
     name = getattr(value, "name", None)
     if hasattr(value, "to_frame") and isinstance(name, str) and _is_instance(name, annotation):
         return f"give the name of the column: {name!r}"
+    if parameter == "name" and hasattr(value, "columns"):
+        return "a name stands first, and the rows second: add_stream('Trades', rows)"
     if parameter == "spark" and isinstance(value, str) and "://" in value:
         place = "remote" if value.startswith("sc://") else "master"
         return f"give a session of Spark: SparkSession.builder.{place}({value!r}).getOrCreate()"

@@ -44,7 +44,14 @@ _SYNONYMS = {
     "width": "grid", "rate": "speed",
 }  # fmt: skip
 """What options are called elsewhere."""
-_HOW = {"typeformat": '--type "day=date d.M.yyyy" says how a column is written'}
+_HOW = {
+    "typeformat": '--type "day=date d.M.yyyy" says how a column is written',
+    **dict.fromkeys(("where", "filter", "select", "query", "sql"),
+                    "conditions stand in queries; CREATE VIEW v AS SELECT … WHERE … names rows that several read"),
+    **dict.fromkeys(("sheet", "sheet-name"), "pandas.read_excel(…, sheet_name=…) makes a DataFrame, added by its name"),
+    **dict.fromkeys(("time", "timetimestamp", "timeevent-time"),
+                    "event times are of streams: %argus stream NAME SOURCE --time COLUMN"),
+}  # fmt: skip
 """Of such an option, with what it is called here before it, how it is given."""
 _TAKEN = {
     "new_variable": ("the name of a variable", "answer"),
@@ -351,7 +358,7 @@ class Parser(argparse.ArgumentParser):
         near = nearest(word.lstrip("-"), options, shown=options.__getitem__) if word.startswith("-") else None
         begun = (f"did you mean {flag}?" for name, flag in options.items() if len(name) > 1 and word.startswith(flag))
         named = _SYNONYMS.get(word.lstrip("-").partition("=")[0].lower(), "") if word.startswith("--") else ""
-        near = _HOW.get(named + word.lstrip("-").partition("=")[0]) or near
+        near = (_HOW.get(named + word[2:].partition("=")[0]) if word.startswith("--") else None) or near
         near = near or next(begun, None) or (f"did you mean {options[named]}?" if named in options else None)
         listed = ", ".join(options.values()) if word.startswith("-") and 0 < len(options) <= _FEW_OPTIONS else ""
         known = meant or (listed and f"it has {listed}")

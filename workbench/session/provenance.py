@@ -53,7 +53,7 @@ EXPLAINED, SHOWN = 100, 20
 """Rows of an answer that are explained at a time, and rows of a stream that are shown of what explains them."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Provenance:
     """The rows that some rows of an answer are computed from.
 
@@ -73,6 +73,10 @@ class Provenance:
     def streams(self) -> dict[str, pd.DataFrame]:
         """For each stream its rows, with the ``batch`` that brought them."""
         return {name: frame_of(rows) for name, rows in self.tables.items()}
+
+    def __repr__(self) -> str:
+        missing = "" if self.total else "; why_not(…) says what keeps it out"
+        return f"{self}{missing}"
 
     def __str__(self) -> str:
         parts = [self.title]

@@ -32,6 +32,7 @@ BROUGHT = """
     days_between datediff_big hours_between hours_diff hour_diff minutes_between minutes_diff seconds_between
     seconds_diff years_between age_in_years from_epoch from_unix unix_to_timestamp epoch_seconds to_epoch convert_tz
     tz_convert at_time_zone convert_timezone now_utc utc_now edit_distance editdist levenshtein_distance
+    dateadd date_sub datediff parse_date
     make_list make_set set_agg group_concat dcount hyperloglog assumenotnull nvl2 decode iff strcmp str_len tolower
     toupper strip lstrip rstrip isin isnotempty rept capitalize zfill strcat contains_substr replaceall substringutf8
     isnumber

@@ -54,6 +54,8 @@ class CallableTarget(Target):
         self._function(batch, frame_of(changes))
 
 
+_ONE_SLASH = re.compile(r"(s3a?|gs|https?|kafka|postgres(?:ql)?):/([^/].*)")
+"""An address that lacks a slash."""
 _ADDRESS = re.compile(r"(\w{2,}):/|(.*?)://|(mailto|sqlite|duckdb):")
 """An address, also one with a slash too few, or of a kind within another."""
 _BY_FUNCTION = "a function of Python, as a target, writes what it wants"
@@ -101,6 +103,9 @@ def _target_of(given: object) -> Target:
             raise SessionError(
                 "a sink needs a target", hint="a folder, as out/fees, or an address, as http://host/fees"
             )
+        case str() if (typed := _ONE_SLASH.fullmatch(given)) is not None:
+            what = f"{given} is neither a folder nor an address"
+            raise SessionError(what, hint=f"did you mean {typed[1]}://{typed[2]}?")
         case str() if given.startswith(WEBHOOKS):
             return WebhookTarget(given)
         case str() if given.startswith(KAFKA):

@@ -13,6 +13,13 @@ from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Column, Expression, columns
 from workbench.sql.syntax.source_text import SourceText
 
+OF_SIGNS: dict[type[exp.Expr], str] = {
+    exp.BitwiseRightShift: "write > for greater than; >> shifts the bits of integers",
+    exp.BitwiseLeftShift: "write < for less than; << shifts the bits of integers",
+    exp.BitwiseAnd: "write AND between conditions; & is of the bits of integers",
+    exp.BitwiseOr: "write OR between conditions; | is of the bits of integers",
+}  # fmt: skip
+"""What signs of other languages, which are of bits here, are meant for."""
 _MOST_LACKING = 2
 """Arguments that are put in where a call lacks some."""
 

@@ -29,7 +29,7 @@ from workbench.sql.algebra.hints import on_a_clock
 from workbench.sql.algebra.types import BOOLEAN, COUNTED, DATE, INSTANT, STRING, DataType, Kind
 from workbench.sql.binder.aggregates.aggregation import Aggregation, in_one_order, is_aggregate, level_of
 from workbench.sql.binder.differences import refuse_different
-from workbench.sql.binder.meant import of_all_rows, whole_call
+from workbench.sql.binder.meant import OF_SIGNS, of_all_rows, whole_call
 from workbench.sql.binder.protocols import AggregateOfOuter, AnalyticBinder, SubqueryBinder, is_subquery
 from workbench.sql.binder.scope import Scope, scope_of
 from workbench.sql.binder.whole_rows import row_of
@@ -71,6 +71,8 @@ _WITH_OVER = (
     *(exp.Lag, exp.Lead, exp.NthValue),
 )
 """Functions that stand with OVER alone."""
+_FIRST = "LIMIT at the end has the first rows, and ROW_NUMBER() OVER (ORDER BY …) numbers them"
+_STEADY = "answers must be the same on every replay; use a constant or a column"
 _OF_AGGREGATES = "a condition on an aggregate goes into HAVING"
 _HINTS: dict[type[exp.Expr], str] = {
     exp.Star: "* stands in a list of columns, and in COUNT(*)",
@@ -159,8 +161,9 @@ class ScalarBinder:
             bound = bound or self._bind(node)
         except TypeClash as clash:
             called = self.source.called(node)
-            hint = clash.hint or (usual_call(called, self.dialect) if called and " takes " in clash.message else None)
-            hint = hint or signature_hint(clash.message, called, self.dialect)
+            usual = usual_call(called, self.dialect) if called and " takes " in clash.message else None
+            signature = signature_hint(clash.message, called, self.dialect)
+            hint = OF_SIGNS.get(type(node)) or clash.hint or usual or signature
             if clash.message == LACKS_ARGUMENT:
                 hint = hint or whole_call(self._bind, node, called, self.dialect)
             raise self.source.error(clash.message, node, hint) from None
@@ -353,7 +356,7 @@ class ScalarBinder:
         named = isinstance(node, (exp.Anonymous, exp.Column)) and node.name.lower() in _UNSTEADY_NAMES
         if type(node) in _UNSTEADY or (named and not self._is_column(node)):
             name = node.name.upper() if named else self.called(node)
-            self.source.refuse(name, node, "answers must be the same on every replay; use a constant or a column")
+            self.source.refuse(name, node, _FIRST if name == "ROWNUM" else _STEADY)
 
     def _now(self, node: exp.Expr) -> Expression:
         """The query's time; CURRENT_DATE is its day."""

@@ -262,7 +262,10 @@ def _bound(b: ExpressionBinder, node: exp.Expr, pattern: Expression, values: lis
     if any(map(is_null, [pattern, *values])):
         return Constant(None, STRING)
     if not isinstance(pattern, Constant) or not isinstance(pattern.value, str):
-        b.source.refuse(f"{name.upper()} with a format that is not constant", node, "write the format into the query")
+        behind = any(isinstance(value, Constant) and isinstance(value.value, str) for value in values)
+        first = "the format stands first: FORMAT('{:.2f}', x) in duckdb, PRINTF('%.2f', x); ROUND(x, 2) is a number"
+        b.source.refuse(f"{name.upper()} with a format that is not constant", node,
+                        first if behind else "write the format into the query")  # fmt: skip
     values = [value if value.type.kind in _KINDS.values() else number_as_text(value) for value in values]
     try:
         _parts(pattern.value, tuple(value.type.kind for value in values), name == "printf")

@@ -33,6 +33,8 @@ _SLIPS = (
     (rf"(?P<n>\d+) ?‸(?P<unit>{'|'.join(TIME_UNITS)})S?\b", "write INTERVAL '{n}' {UNIT}"),
     (rf"(?P<n>\d+) (?P<unit>{'|'.join(TIME_UNITS)})S? ‸", "write INTERVAL '{n}' {UNIT}"),
     (r"(?P<n>\d+) ?(?:% ?‸|‸%)", "% is the remainder of a division: {n} percent is {n} / 100"),
+    *((rf"\b(?P<n>\d+)‸?{letter}\b", f"a length of time is INTERVAL '{{n}}' {unit}, and ago is NOW() - INTERVAL")
+      for letter, unit in {"s": "SECOND", "m": "MINUTE", "h": "HOUR", "d": "DAY", "w": "WEEK"}.items()),
     (r"‸# ?(?P<day>\d{4}-\d\d?-\d\d?) ?#", "a date stands in quotes: '{day}'"),
     (rf"\bIN (?:THE )?LAST ‸(?P<n>\d+) (?P<unit>{'|'.join(TIME_UNITS)})S?\b",
      "write t > now() - INTERVAL '{n}' {UNIT}"),
@@ -110,6 +112,8 @@ _SLIPS = (
      "ELSE 0 END"),
     # Functions.
     (r"\bCAST ?\( ?(?P<value>[^,()]+?) ?, ?‸(?P<type>\w+)", "write CAST({value} AS {type})"),
+    (r"\bCONVERT ?\( ?(?P<type>\w+)(?: ?\([\d, ]*\))?, ?(?P<value>[^,()]+?), ?‸?\d+ ?‸?\)",
+     "write CAST({value} AS {type}); the styles of other systems are formats here, as of TO_CHAR"),
     (r"\bCONVERT ?\( ?(?P<type>\w+), ?‸(?P<value>[^,()]+?) ?\)", "write CAST({value} AS {type})"),
     (r"(?P<value>\w+) ‸?SEPARATOR\b ?‸?", "it is the second argument: STRING_AGG({value}, ',')"),
     (r"OVER ?\( ?‸GROUP BY\b", "write PARTITION BY"),

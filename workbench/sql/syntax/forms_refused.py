@@ -99,6 +99,13 @@ _REFUSED = (
     (_ALL, r"(?P<at>EMIT) (?:CHANGES|FINAL)\b", "syntax error: EMIT is of another system",
      "leave it out: every answer follows its rows"),
     # Habits of other tools.
+    (_SPARK, r"(?:, LATERAL|JOIN LATERAL|TABLE \() (?P<at>FLATTEN) \(", "FLATTEN makes no rows here",
+     "write LATERAL VIEW EXPLODE(xs) e AS x, in which xs is the array"),
+    (_ALL - _SPARK, r"(?:, LATERAL|JOIN LATERAL|TABLE \() (?P<at>FLATTEN) \(", "FLATTEN makes no rows here",
+     "write CROSS JOIN UNNEST(xs) AS u(x), in which xs is the array"),
+    (_ALL - _SPARK,
+     r"(?<!CROSS )(?<!NATURAL )\b(?P<at>ARRAY) JOIN (?P<xs>\w+)(?: AS \w+)?(?= (?:WHERE|GROUP|ORDER|LIMIT)\b|$)",
+     "syntax error: ARRAY JOIN is of another system", "write CROSS JOIN UNNEST({xs}) AS u(x)"),
     (_ALL, r"(?P<at>\$)(?: ?\{)? ?__\w+", "a macro of Grafana stands for nothing here",
      "write what it stands for, as t > now() - INTERVAL '1' HOUR"),
     (_ALL - {"duckdb", "bigquery"}, r"\b(?:SELECT|WHERE|AND|OR|BY|ON|,) (?P<at>\[) (?P<name>\w+) \]",

@@ -16,6 +16,7 @@ from workbench.sql.binder.joins.table_functions import TABLE_FUNCTIONS, rows_wit
 from workbench.sql.binder.protocols import QueryContext
 from workbench.sql.binder.scalar import ScalarBinder
 from workbench.sql.binder.scope import Scope
+from workbench.sql.dialects import DIALECTS
 from workbench.sql.logical import Block, LogicalQuery, Output, StreamInput, output_columns, parts_of
 from workbench.sql.predicates.cnf import TRUE
 from workbench.sql.windows.past import as_of_rows
@@ -75,11 +76,21 @@ def relation_of(
         raise source.error(f"unknown stream {name}", table, _FILE_FIRST.format(name))
     hint = (
         _of_with(table)
+        or _of_column(table, scope, source.dialect)
         or _of_word(table, known)
         or nearest(name, known)
         or (f"there are {', '.join(known[:8])}" if known else NO_STREAM_HINT)
     )
     raise source.error(f"unknown stream {name}", table, hint)
+
+
+def _of_column(table: exp.Table, scope: Scope, dialect: str) -> str | None:
+    """A hint for an array that stands where a stream is needed: its elements are rows by a function."""
+    if not any(table.name.lower() in map(str.lower, item.columns) for item in scope.items):
+        return None
+    is_spark = DIALECTS[dialect].explodes
+    elements = "LATERAL VIEW EXPLODE({}) e AS x" if is_spark else "CROSS JOIN UNNEST({}) AS u(x)"
+    return f"{table.name} is a column: write {elements.format(table.name)}"
 
 
 def _of_word(table: exp.Table, known: Sequence[str]) -> str | None:

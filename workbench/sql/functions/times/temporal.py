@@ -17,6 +17,7 @@ from workbench.sql.algebra.constant_texts import typed_text
 from workbench.sql.algebra.counted import counted_number
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.folding import constant_as, parse_instant
+from workbench.sql.algebra.hints import literal_hint
 from workbench.sql.algebra.types import (
     BOOLEAN,
     DATE,
@@ -91,7 +92,7 @@ def cast_to_time(b: ExpressionBinder, value: Expression, type_: DataType, node: 
                 return cast(clock, type_)
             form = "year-month-day, as in 2002-11-20" if type_ == DATE else "written as 2002-11-20 10:00:00"
             what = f"'{value.value}' is not {with_article(str(type_))}"
-            raise b.source.error(what, node, f"{type_}s are {form}") from None
+            raise b.source.error(what, node, literal_hint(value.value, type_) or f"{type_}s are {form}") from None
     if b.rules.times_by_setting and value.type == STRING:
         b.source.refuse(f"text as a {type_.kind.upper()} without a format", node, f"TO_{type_.kind.upper()}(x, format)")
     if of_session and value.type in (STRING, INSTANT):
@@ -275,7 +276,11 @@ def trunc(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     if b.rules.rounds_in_double and value.type == DOUBLE:
         return call("trunc_in_duckdb", *arguments)
     if value.type.kind not in (Kind.INTEGER, Kind.DECIMAL):
-        raise TypeClash(f"TRUNC needs a date or an exact number, not {value.type}", value)
+        if value.type.temporal:
+            raise TypeClash("TRUNC takes no unit", value, hint=f"as in DATE_TRUNC('month', x) of {value.type}s")
+        raise TypeClash(
+            f"TRUNC needs a date or an exact number, not {value.type}", value, hint="as in CAST(x AS DECIMAL)"
+        )
     return to_digits(b, "truncate", *arguments)
 
 
