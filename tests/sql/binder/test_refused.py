@@ -46,7 +46,7 @@ def test_refused_with_message_and_caret(dialect: str, sql: str, expected: str) -
         ("select 1 from T where s = 5", "write '5' in quotes"),
         ("select a from T where d > 20021120", "write DATE '2002-11-20'"),
         ("select a from T where d > a", "no integer converts to a date"),
-        ("select date '2002-13-01' from T", "dates are year-month-day, as in 2002-11-20"),
+        ("select date '2002-13-01' from T", "there is no month 13: dates are year-month-day"),
         ("select a from T sort by a", "write ORDER BY"),
         ("select distinct a from T order by b", "select it as well"),
         ("select a, b a from T order by a", "give one of them another name"),
