@@ -54,6 +54,7 @@ class TellsNames:
             raise ArgumentsError(f"a {name} has no items", hint=hint or f"help({name.lower()}) lists what it has")
 
         def __call__(self, *given: object, **named: object) -> NoReturn:
+            """Say what answers in the place of parentheses."""
             raise ArgumentsError(f"a {type(self).__name__} is no function", hint=_instead_of_call(self, given))
 
         def __len__(self) -> NoReturn:
