@@ -136,6 +136,25 @@ def test_cells_that_a_batch_changed_tick_in_place(scrolled: Scrolled) -> None:
         assert page.page.locator("tr[aria-selected=true]").count() == 1
 
 
+def test_a_longer_answer_fills_the_pane_that_grows() -> None:
+    """Also where it had no height when the rows came, since its cell or tab was not shown."""
+    widget = AnswerWidget()
+
+    def send(rows: int) -> None:
+        widget.page = page_of(pd.DataFrame({"n": range(rows)}), 0, rows)
+        page.push()
+
+    with shown(widget) as page:
+        for style, rows in [("", 3), ("", 48), ("display: none", 3), ("display: none", 48), ("", 48), ("", 2)]:
+            page.page.evaluate("(style) => { document.querySelector('#widget').style.cssText = style; }", style)
+            send(rows)
+            page.page.wait_for_timeout(150)
+            if not style:
+                fit = page.page.evaluate("() => (document.querySelector('.argus-answer').clientHeight - 26) / 26")
+                assert len(seen(page)) >= min(rows, int(fit)), (rows, fit)
+        assert page.complaints == []
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_chart_moves_without_a_new_drawing(theme: str) -> None:
     days = pd.date_range("2024-01-01", periods=20).date

@@ -31,6 +31,8 @@ class View {
     this.fill = this.fill.bind(this);
     this.pane.addEventListener("scroll", () => this.place(this.pane.scrollTop), { passive: true });
     this.pane.addEventListener("keydown", (event) => this.step(event));
+    this.resized = new ResizeObserver(() => this.place(this.pane.scrollTop)); // it grows with its rows, and is shown later
+    this.resized.observe(this.pane);
     model.on("change:page", this.fill);
     model.on("change:selected", this.fill);
     this.fill();
@@ -116,6 +118,7 @@ class View {
   // Mark strongly for a moment what a batch changed. An animation of many cells would compute their styles in each frame.
   tick() {
     clearTimeout(this.ticking);
+    this.resized.disconnect();
     this.ticking = setTimeout(() => {
       this.ticking = undefined;
       for (const cell of this.body.querySelectorAll(".ticked")) cell.classList.replace("ticked", "changed");
