@@ -82,6 +82,17 @@ def answer_table(rows: pd.DataFrame, total: int, title: str) -> Shown:
     return Shown(rows_table(rows, total, title).text, f'<div style="overflow-x:auto">{html}</div>')
 
 
+def value_text(value: Any) -> str:
+    """A value by itself, as a page shows it.
+
+    Example:
+        >>> [value_text(value) for value in (7170, 2.5, dt.datetime(2026, 1, 2), "a", None)]
+        ['7,170', '2.5', '2026-01-02', 'a', 'NULL']
+    """
+    is_number = has_numbers(pd.Series([value], dtype=object))
+    return _text(value, is_number, rounded_text, _time_unit([value]))
+
+
 def _written(
     rows: pd.DataFrame, before: Sequence[Sequence[Any]] = ()
 ) -> tuple[list[tuple[str, ...]], list[int], list[_Text]]:

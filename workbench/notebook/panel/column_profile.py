@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 
 from workbench.engine.storage.comparable import comparable
 from workbench.explain.text import short
-from workbench.notebook.display import Shown, marked_cell, rounded_text, table
+from workbench.notebook.display import Shown, table
+from workbench.notebook.panel.answer_page import value_text
 from workbench.notebook.panel.markup import grid, sparkline
 from workbench.sql.algebra.types import DataType
 
@@ -78,7 +79,7 @@ def _most_often(column: pa.Array, shown: pa.Array) -> str:
     if number == 1:
         return ""
     first = pc.index(column, counts.field("values")[most]).as_py() if counts.field("values")[most].is_valid else None
-    return f"{_text(None if first is None or first < 0 else shown[first].as_py())}: {number:,}"
+    return f"{_text(None if first is None or first < 0 else shown[first].as_py())} ({number:,} times)"
 
 
 def _sort_values(column: pa.Array) -> npt.NDArray[Any]:
@@ -108,5 +109,4 @@ def _distribution(column: pa.Array, name: str) -> str:
 
 
 def _text(value: object) -> str:
-    marked = marked_cell(value)
-    return rounded_text(marked) if isinstance(marked, float) else short(str(marked), _LONGEST)
+    return short(value_text(value), _LONGEST)
