@@ -120,6 +120,24 @@ def test_it_plays_what_comes_and_says_how_far_behind_it_is(spark: SparkSession, 
         assert session.query("all").result().values.tolist() == [[500]]
 
 
+@pytest.mark.parametrize("kind", ["iterator", "csv", "jsonl"])
+def test_a_look_grows_over_rows_that_are_quarantined(tmp_path: Path, kind: str) -> None:
+    """A bad row in thirty made no look a full one: 30 rows a second were read, and not 20,000."""
+    values = ["x" if n % 30 == 29 else n for n in range(4_000)]
+    if kind != "iterator":
+        lines = ["n", *map(str, values)] if kind == "csv" else [f'{{"n": {n}}}'.replace("x", '"x"') for n in values]
+        (tmp_path / f"in.{kind}").write_text("\n".join(lines) + "\n")
+    reader = open_live(({"n": n} for n in values) if kind == "iterator" else str(tmp_path / f"*.{kind}"))
+    assert reader is not None
+    log = ingest("s", pa.table({"n": pa.array([], pa.int64())}), tmp_path / "log").growing(durable=False)
+    with closing(LiveSources()) as live:
+        live.attach("s", reader)
+        streams = {"s": replayed(log, 0, 10)}
+        logged = [live.take_in(streams, 60.0, 10_000) for _ in range(4)]
+        assert all(now > 1.8 * before for before, now in zip(logged, logged[1:], strict=False)), logged
+        assert streams["s"].quarantined_rows >= sum(logged) // 30
+
+
 def test_rows_are_logged_ahead_up_to_a_limit(tmp_path: Path) -> None:
     log = ingest("s", pa.table({"n": pa.array([], pa.int64())}), tmp_path / "log").growing(durable=False)
     live = LiveSources()

@@ -230,7 +230,9 @@ class LiveSources:
             while self._has_read(name, stream.log, most) and look is None and (most := stream.lacking) > 0:
                 pass  # a transaction has more rows than the batch
             if look is not None:
-                self._looks[name] = look.after(stream.rows - before, time.monotonic() - begun)
+                # Rows that were quarantined have been read, too: without them no look would be a full one.
+                read = max(stream.rows - before, most if name in self._full else 0)
+                self._looks[name] = look.after(read, time.monotonic() - begun)
             self._arrivals_of(name, before).logged(stream.rows)
             logged += stream.rows - before
         return logged
