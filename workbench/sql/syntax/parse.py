@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import zip_longest
 
 import sqlglot
 from sqlglot import exp
@@ -35,7 +34,7 @@ from workbench.sql.syntax.syntax_errors import (
     stumbled,
     syntax_error,
 )
-from workbench.sql.syntax.window_clause import WindowClause, split_statements
+from workbench.sql.syntax.window_clause import BEFORE_VALUE, WindowClause, split_statements
 
 _LISTS = "%argus queries and %argus streams list what there is"
 _ASKED = {
@@ -47,8 +46,16 @@ _AFTER_A_NAME = {
     *(TokenType.R_PAREN, TokenType.COMMA, TokenType.DOT, TokenType.L_BRACKET, TokenType.ALIAS, TokenType.FROM),
     *(TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE, TokenType.IS),
     *(TokenType.IN, TokenType.AND, TokenType.OR, TokenType.ORDER_BY, TokenType.HAVING, TokenType.LIMIT),
+    *(TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.BETWEEN, TokenType.LIKE),
+    *(TokenType.DESC, TokenType.ASC, TokenType.THEN, TokenType.ELSE, TokenType.END, TokenType.WHERE),
+    *(TokenType.GROUP_BY, TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT, TokenType.QUALIFY),
 }
 """What no row of VALUES begins with."""
+_OF_STATEMENTS = {TokenType.INSERT, TokenType.ROLLBACK}
+"""Words that mean something at the beginning of a statement alone."""
+_BETWEEN_VALUES = {TokenType.RLIKE, TokenType.EXCEPT}
+"""Words between two values, or queries."""
+_OF_GROUPS = {TokenType.CUBE, TokenType.ROLLUP}
 _OF_A_MAP = {TokenType.L_PAREN, TokenType.L_BRACE, TokenType.LT}
 """What the entries of a map begin with, and the types of its keys and values."""
 _QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values, exp.Pivot)
@@ -101,7 +108,7 @@ def _parse(source: SourceText) -> list[Statement]:
     # Before parsing, which recurses as deep as the text nests.
     refuse_nesting(source)
     # The parser would take window clauses for parts of the SELECT before them.
-    split = split_statements(source)
+    split = [(_with_names(tokens), clause) for tokens, clause in split_statements(source)]
     for tokens, _ in split:
         refuse_forms(source, tokens)
     trees = [_parse_statement(source, tokens) for tokens, _ in split]
@@ -144,7 +151,7 @@ def makes_view(sql: str, dialect: str) -> bool:
 def _parse_statement(source: SourceText, tokens: Sequence[Token]) -> exp.Expr:
     parser = parser_of(source.dialect)
     try:
-        (tree,) = parser.parse(_with_names(tokens), source.sql)
+        (tree,) = parser.parse(list(tokens), source.sql)
     except sqlglot.ParseError as error:
         raise syntax_error(source, tokens, error) from None
     except DroppedArgumentError as error:
@@ -160,20 +167,29 @@ def _parse_statement(source: SourceText, tokens: Sequence[Token]) -> exp.Expr:
 
 
 def _with_names(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens; VALUES before no row and MAP before no entries are names, as in every dialect that is read."""
+    """The tokens; key words that cannot be any where they stand are names, as in every dialect that is read."""
     return [
-        Token(_name(one, after) or one.token_type, one.text, one.line, one.col, one.start, one.end, one.comments)
-        for one, after in zip_longest(tokens, tokens[1:])
+        Token(
+            _name(before, one, after) or one.token_type, one.text, one.line, one.col, one.start, one.end, one.comments
+        )
+        for before, one, after in zip([None, *tokens], tokens, [*tokens[1:], None], strict=False)
     ]
 
 
-def _name(word: Token, after: Token | None) -> TokenType | None:
+def _name(before: Token | None, word: Token, after: Token | None) -> TokenType | None:
     """What kind of name a word of SQL is; ``None`` where it is none. To the parser of duckdb only a name in quotes is
     not the word MAP."""
-    behind = None if after is None else after.token_type
-    if word.token_type is TokenType.VALUES and (behind is None or behind in _AFTER_A_NAME):
-        return TokenType.VAR
-    return TokenType.IDENTIFIER if word.token_type is TokenType.MAP and behind not in _OF_A_MAP else None
+    first, behind = (None if token is None else token.token_type for token in (before, after))
+    kind, awaits_value = word.token_type, first in BEFORE_VALUE
+    if kind is TokenType.MAP:
+        return TokenType.IDENTIFIER if behind not in _OF_A_MAP else None
+    is_name = (
+        (kind is TokenType.VALUES and (behind is None or behind in _AFTER_A_NAME))
+        or (kind in _OF_STATEMENTS and first is not None and behind is not TokenType.L_PAREN)
+        or (kind in _BETWEEN_VALUES and awaits_value and first is not TokenType.NOT)
+        or (kind in _OF_GROUPS and awaits_value and first is not TokenType.WITH and behind is not TokenType.L_PAREN)
+    )
+    return TokenType.VAR if is_name else None
 
 
 def _statement(tree: exp.Expr, tokens: tuple[Token, ...], clause: WindowClause | None, source: SourceText) -> Statement:

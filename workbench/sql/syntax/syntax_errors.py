@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Sequence
-from itertools import pairwise, zip_longest
+from itertools import pairwise
 
 from sqlglot import exp
 from sqlglot.errors import ParseError
@@ -21,6 +21,7 @@ from workbench.sql.syntax.foreign_syntax import usual_form
 from workbench.sql.syntax.misspelled import meant_key_word
 from workbench.sql.syntax.repairs import repair
 from workbench.sql.syntax.source_text import SourceText
+from workbench.sql.syntax.window_clause import BEFORE_VALUE
 
 _OTHERWISE = {"DECODE": "write CASE x WHEN 1 THEN 'a' WHEN 2 THEN 'b' ELSE 'c' END"}
 """Functions that take more arguments in other systems, where they do something else."""
@@ -143,7 +144,7 @@ def refuse_order_of_clauses(source: SourceText, statement: Sequence[Token]) -> N
         SqlError: there is one, with its place.
     """
     latest: list[Token | None] = [None]  # of each open parenthesis the clause that stands farthest in the order
-    for token, following in zip_longest(statement, statement[1:]):
+    for preceding, token, following in zip([None, *statement], statement, [*statement[1:], None], strict=False):
         if token.token_type is TokenType.L_PAREN:
             latest.append(None)
         elif token.token_type is TokenType.R_PAREN and len(latest) > 1:
@@ -153,7 +154,7 @@ def refuse_order_of_clauses(source: SourceText, statement: Sequence[Token]) -> N
             raise _error_at(token, what, source, "it is of the whole answer, at the end; of one query, in parentheses")
         elif token.token_type in (TokenType.SELECT, TokenType.FROM):
             latest[-1] = None
-        elif (rank := _rank(token, following)) is not None:
+        elif (rank := _rank(preceding, token, following)) is not None:
             before = latest[-1]
             if before is not None and rank < _CLAUSES[before.token_type]:
                 word, earlier = token.text.upper(), before.text.upper()
@@ -164,8 +165,10 @@ def refuse_order_of_clauses(source: SourceText, statement: Sequence[Token]) -> N
             latest[-1] = token
 
 
-def _rank(token: Token, following: Token | None) -> int | None:
+def _rank(preceding: Token | None, token: Token, following: Token | None) -> int | None:
     """Where a clause stands in the order of clauses; ``None`` of another word, as of a column that is called limit."""
+    if preceding is not None and preceding.token_type in BEFORE_VALUE:
+        return None  # a column that is called so
     begins = following is not None and following.token_type in (TokenType.NUMBER, TokenType.L_PAREN, TokenType.ALL)
     return _CLAUSES.get(token.token_type) if token.token_type is not TokenType.LIMIT or begins else None
 
@@ -298,8 +301,6 @@ def _is_passed_over(before: Token | None, word: Token, after: Token | None, dial
             return first is not TokenType.ALIAS and (after is None or after.text.upper() not in ("FIRST", "NEXT"))
         case TokenType.FOR:  # of SUBSTRING
             return last is TokenType.R_PAREN and first not in _OPENING
-        case TokenType.VALUES:
-            return last is TokenType.COMMA or (last in _SIGNS and first is TokenType.L_PAREN)
         case TokenType.ISNULL | TokenType.NOTNULL:  # of few databases, to which it says IS NULL
             return not DIALECTS[dialect].isnull_is_operator and first in _OPERANDS and last is not TokenType.L_PAREN
     return False

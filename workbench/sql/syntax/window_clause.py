@@ -88,12 +88,14 @@ class ForLoops:
 
 
 WindowClause = BeginEnd | ForLoops
-_BEFORE_VALUE = frozenset({
+BEFORE_VALUE = frozenset({
     TokenType.COMMA, TokenType.DOT, TokenType.SELECT, TokenType.DISTINCT, TokenType.WHERE, TokenType.ON,
     TokenType.HAVING, TokenType.AND, TokenType.OR, TokenType.NOT, TokenType.EQ, TokenType.NEQ, TokenType.LT,
     TokenType.LTE, TokenType.GT, TokenType.GTE, TokenType.PLUS, TokenType.DASH, TokenType.SLASH, TokenType.BETWEEN,
-    TokenType.ORDER_BY, TokenType.GROUP_BY,
+    TokenType.ORDER_BY, TokenType.GROUP_BY, TokenType.PARTITION_BY, TokenType.QUALIFY, TokenType.WHEN, TokenType.THEN,
+    TokenType.ELSE, TokenType.L_PAREN, TokenType.ALIAS, TokenType.WITH, TokenType.FROM, TokenType.JOIN,
 })  # fmt: skip
+"""What a name, a column or a value follows, and no sign between two of them."""
 
 
 def split_statements(source: SourceText) -> list[tuple[list[Token], WindowClause | None]]:
@@ -150,7 +152,7 @@ def _as_of_batch(tokens: Sequence[Token], at: int) -> list[Token]:
 
 def _awaits_value(statement: Sequence[Token]) -> bool:
     """Whether a value has to follow: BEGIN then is a column."""
-    return bool(statement) and statement[-1].token_type in _BEFORE_VALUE
+    return bool(statement) and statement[-1].token_type in BEFORE_VALUE
 
 
 def _is_word(token: Token, word: str) -> bool:
