@@ -45,9 +45,11 @@ from worker_processes import worker_processes
 from workbench import Session
 from workbench.engine.spark.in_process import InProcess
 from workbench.limits import Limits
+from workbench.streams.live.kafka import reader
 
 if __name__ == "__main__":
     place, reads = sys.argv[1:]
+    setattr(reader, "_LEAST_RANGE", 1)  # of one partition two tasks read
     limits = Limits() if reads == "driver" else Limits(bytes_landed_in_process=1, rows_logged_in_process=0)
     elsewhere = reads == "workers"
     with worker_processes(2, failing=0.2, slow=0.1) if elsewhere else nullcontext(InProcess()) as jobs:
@@ -160,14 +162,15 @@ def test_workers_that_read_objects_survive_being_killed(tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(300 + 60 * KILLS)
-def test_a_session_whose_tasks_read_a_topic_survives_being_killed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("partitions", [4, 1])
+def test_a_session_whose_tasks_read_a_topic_survives_being_killed(partitions: int, tmp_path: Path) -> None:
     """Each message brings its row once."""
     delays, put, ended = random.Random(7), [0], threading.Event()
     query = "SELECT v % 5 AS grp, COUNT(*) AS n, SUM(v) AS s FROM T GROUP BY 1"
     with isolating_broker("t") if ISOLATES else nullcontext(Broker()) as broker:
 
         def produce() -> None:
-            for partition in range(4):
+            for partition in range(partitions):
                 broker.put("t", *({"v": v} for v in range(put[0], put[0] + 30)), partition=partition)
                 put[0] += 30
 
