@@ -39,6 +39,9 @@ class Limits:
         milliseconds_stepped_in_process: of the processor at most for such a step; one that takes longer is begun again
             by Spark's workers, which also run it in the next batch.
         rows_checked_in_process: of a change at most of which the driver sees whether rows are there that it takes back.
+        rows_expired_in_process, batches_between_expirations: of a tree at most, of which the driver frees those that
+            have expired in every batch; of more, tasks do in one batch of some. Where tasks run on this machine the
+            driver always does.
         rows_hydrated_in_process, bytes_hydrated_in_process, milliseconds_hydrated_in_process: the same for a step over
             all rows so far, once for a new operator: the driver takes a second for it, and so does Spark before its
             plans are compiled and its workers have started.
@@ -130,6 +133,7 @@ class Limits:
     bytes_stepped_in_process: int = 64_000_000
     milliseconds_stepped_in_process: int = 2_000
     rows_checked_in_process: int = 4_000_000
+    rows_expired_in_process: int = 1_000_000_000_000_000
     rows_hydrated_in_process: int = 2_000_000
     bytes_hydrated_in_process: int = 512_000_000
     milliseconds_hydrated_in_process: int = 5_000
@@ -176,6 +180,7 @@ class Limits:
     pairs_tested_together: int = 1_048_576
     pairs_tested_early: int = 4_096
     batches_between_compactions: int = 32
+    batches_between_expirations: int = 16
     bytes_empty_in_packs: int = 64_000_000
     percent_needed_in_packs: int = 50
     milliseconds_until_collected: int = 3_600_000
@@ -201,6 +206,7 @@ class Limits:
             rows_filtered_in_process=min(few, self.rows_filtered_in_process),
             rows_checked_in_process=min(few, self.rows_checked_in_process),
             rows_merged_in_process=min(some, self.rows_merged_in_process),
+            rows_expired_in_process=min(some, self.rows_expired_in_process),
             rows_hydrated_in_process=min(some, self.rows_hydrated_in_process),
             bytes_looked_up_per_task=self.bytes_looked_up_per_task or 1_000_000_000,
             bytes_in_buckets=self.bytes_in_buckets or self.bytes_per_part,

@@ -7,16 +7,22 @@ runs more queries.
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from oracle.bags import frame_rows
 from oracle.harness import Case, Feed, Oracle
+from oracle.test_by_tasks import BY_TASKS
 from oracle.test_fifty_windows import ALL
 from oracle.test_windows import CASES, EAGER, GROUPED, case, events
+from oracle.test_without_spark import registered
 from pyspark.sql import SparkSession
+from worker_processes import worker_processes
 
 from workbench import Session
+from workbench.engine.storage.retention import FreeExpired
 from workbench.limits import Limits
 
 F, G = events(320, 5), events(200, 6)
@@ -158,3 +164,41 @@ def test_siblings_are_freed_each_by_its_own_window(spark: SparkSession, tmp_path
         oracle.reopen()
         oracle.run(3)
         oracle.check_changes(since=True)
+
+
+@pytest.mark.parametrize("together", [20, 1_000])
+def test_rows_of_large_trees_are_freed_by_tasks_in_some_batches(
+    together: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The driver reads none of them, which may be in the store alone."""
+    days, queries = (
+        events(60 + 12 * 24, 9),
+        {"pairs": PAIRS, "days": CASES["last days"], "by bank": case(BY_BANK.format(12))},
+    )
+    limits = replace(BY_TASKS, percent_expired=0, batches_of_changes=1, batches_between_expirations=4)
+    limits = replace(limits, rows_per_task=together)
+    path = f"file://{tmp_path}/session"
+    feeds = {"f": Feed(days, 60, 24, time="d")}
+    with worker_processes(3, failing=0.2) as workers, Oracle(workers, feeds, path=path, limits=limits) as oracle:
+        assert len(registered(oracle, queries, queries)) == len(queries)
+        monkeypatch.delattr(FreeExpired, "left_of")
+        sizes = []
+        for _ in range(12):
+            oracle.run(1, check=False)
+            sizes.append(kept(oracle.session, "source"))
+        assert [at for at, (before, after) in enumerate(pairwise(sizes), 2) if after != before + 24] == [4, 8, 12]
+        assert past(oracle.session) >= {"source", "join", "aggregate"} and sizes[-1] < 1.3 * sizes[3]
+        oracle.check_changes()
+        oracle.session.close()
+        oracle.follow(Session.open(path, workers, limits=limits))
+        oracle.check_results()
+
+
+def test_all_kinds_of_windows_whose_rows_are_freed_by_tasks(tmp_path: Path) -> None:
+    limits = replace(BY_TASKS, percent_expired=0, batches_of_changes=1)
+    path, texts = f"file://{tmp_path}/session", {**CASES, "streams": STREAMS}
+    with worker_processes(2) as workers, Oracle(workers, FEEDS, path=path, limits=limits) as oracle:
+        assert len(registered(oracle, ["last days", *SOME, "streams"], texts)) > 4
+        oracle.run(4, check=False)
+        assert past(oracle.session) >= {"source", "aggregate"}
+        oracle.check_changes()

@@ -20,6 +20,7 @@ from types import MappingProxyType
 from workbench.engine.arrival import log_rows
 from workbench.engine.compaction import PackEnds, compacted
 from workbench.engine.event_time import EventTimeClock
+from workbench.engine.expiring import without_expired
 from workbench.engine.hydration import Hydration
 from workbench.engine.incremental_step import IncrementalStep
 from workbench.engine.merging import with_merged_runs
@@ -150,7 +151,8 @@ class Engine:
             )
             kept = {name: grown[name].suspend(batch - 1) for name in suspended_trees}
             state = with_merged_runs(self.runner, EngineState({**grown, **kept}, arrived, clock), self._pool)
-            state = replace(state, trees=self._without_expired(network, state.trees, clock, batch))
+            large = batch % self.jobs.limits.batches_between_expirations == 0
+            state = replace(state, trees=self._without_expired(network, state.trees, clock, batch, large))
             if batch % self.jobs.limits.batches_between_compactions == 0:
                 state = compacted(state, self.jobs.limits, self._pack_ends)
         # 4. Make the files durable, then replace the state: the session commits what the state names, and must not name
@@ -390,16 +392,15 @@ class Engine:
         return retention_bounds(network, plans, looked_up, earlier)
 
     def _without_expired(
-        self, network: Network, trees: Mapping[str, Tree], clock: EventTimeClock, batch: int
+        self, network: Network, trees: Mapping[str, Tree], clock: EventTimeClock, batch: int, large: bool = True
     ) -> Mapping[str, Tree]:
-        """The trees without rows that have expired."""
+        """The trees without rows that have expired; those of large ones only where that is asked."""
         if not may_expire(network):
             return trees
         bounds = self._bounds(network, {name: tree.plan for name, tree in trees.items()}, clock, batch).stored
         # A suspended tree is read as of its batch, when its rows had not expired.
         going = {name: tree for name, tree in trees.items() if tree.suspended_at is None}
-        freed = run_all(going, lambda name: trees[name].without_expired(self._expiration, bounds.get(name)), self._pool)
-        left = {**trees, **freed}
+        left = {**trees, **without_expired(self.runner, going, bounds, self._expiration, self._pool, large)}
         for name, tree in left.items():
             if tree is not trees[name]:
                 self._freed |= trees[name].files - tree.files

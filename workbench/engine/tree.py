@@ -12,7 +12,7 @@ from workbench.engine.physical.plans import AggregatePlan, SourcePlan, TreePlan
 from workbench.engine.storage.changelog import ChangelogEntry, append_change, changes_of, with_changes
 from workbench.engine.storage.indexes.row_index import UnknownRows
 from workbench.engine.storage.relation import NO_CHANGE, Delta, Relation, placed_run
-from workbench.engine.storage.retention import Expiration, RetentionBound
+from workbench.engine.storage.retention import ROWS, STATE, Expiration, Expiring, RetentionBound, expiring_parts
 from workbench.engine.storage.segments import Segment, files_of
 from workbench.network.nodes import NodeId
 
@@ -106,13 +106,27 @@ class Tree:
         """The tree without rows that no bound covers: without any, none is left. ``None``: it stays as it is."""
         if bounds is None:
             return self
-        roots = self.plan.roots
-        every_row = frozenset(self.plan.bits[root] for root in roots if len(roots) == 1)
-        groups = self.plan.grouped.keys if isinstance(self.plan, AggregatePlan) else ()
-        relation, state = expiration.free(self.plan.name, self.relation, self.state, bounds, every_row, groups)
+        relation, state = expiration.free(self.plan.name, self.relation, self.state, bounds, *self._expires_by)
+        return self._with_left(relation, state, bounds)
+
+    def expiring(self, bounds: Sequence[RetentionBound] | None) -> Expiring:
+        """Its relations that may have rows that no bound covers."""
+        return {} if bounds is None else expiring_parts(self.relation, self.state, bounds, *self._expires_by)
+
+    def with_left(self, left: Mapping[str, Relation], bounds: Sequence[RetentionBound]) -> Tree:
+        """The tree with what is left of its relations, by their roles, where rows that no bound covers were freed."""
+        return self._with_left(left.get(ROWS, self.relation), left.get(STATE, self.state), bounds)
+
+    def _with_left(self, relation: Relation, state: Relation | None, bounds: Sequence[RetentionBound]) -> Tree:
         if relation is self.relation and state is self.state:
             return self
         return replace(self, relation=relation, state=state, bounds=tuple(bounds))
+
+    @property
+    def _expires_by(self) -> tuple[frozenset[int], Sequence[str]]:
+        """The bits that all rows have, and the columns of the state that say which group a row is of."""
+        every_row = frozenset(self.plan.bits[root] for root in self.plan.roots if len(self.plan.roots) == 1)
+        return every_row, (tuple(self.plan.grouped.keys) if isinstance(self.plan, AggregatePlan) else ())
 
     def placed(self, place: Callable[[Segment, str], Segment]) -> Tree:
         """The tree with its segments where ``place`` puts them; itself where they stay."""

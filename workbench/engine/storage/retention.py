@@ -8,18 +8,30 @@ one other has gone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from workbench.arrow.types import Mask
 from workbench.engine.storage.indexes.sorted_index import count_within, earliest_time, rows_in_intervals
-from workbench.engine.storage.layout import conform
+from workbench.engine.storage.job_input import TaskInput
+from workbench.engine.storage.layout import Layout, conform
 from workbench.engine.storage.lineage import rows_with_bits
 from workbench.engine.storage.relation import Relation
-from workbench.engine.storage.segments import Run, Segment, check_segments, open_segment, write_segments
+from workbench.engine.storage.segments import (
+    Run,
+    Segment,
+    SegmentFields,
+    check_segments,
+    open_segment,
+    segment_fields,
+    write_segments,
+)
+from workbench.limits import Limits
 from workbench.sql.windows.bounds import Interval
 
 
@@ -74,20 +86,90 @@ class Expiration:
             every_row: bits that all of its rows have.
             groups: the columns of the state that say which group a row of it is.
         """
-        if any(not bound.times and bound.bits <= every_row for bound in bounds):
+        parts = expiring_parts(relation, state, bounds, every_row, groups)
+        if not parts:
             return relation, state
         counts = dict(self.last_counts.get(tree, {}))
-        left = _without_expired(relation, bounds, counts)
-        kept = [*left.segments]
-        if state is not None:
-            # The state has no lineage. A group whose MIN or MAX of a time has expired may get more rows, and needs what
-            # it has counted so far; one that is of an expired time may not.
-            of_groups = [RetentionBound(frozenset(), tuple(t for t in b.times if t[0] in groups)) for b in bounds]
-            state = _without_expired(state, of_groups, counts) if all(b.times for b in of_groups) else state
-            kept += state.segments
-        paths = {segment.path for segment in kept}
+        freed = {role: _without_expired(part, of_part, counts) for role, (part, of_part) in parts.items()}
+        left, state = freed[ROWS], freed.get(STATE, state)
+        paths = {segment.path for kept in (left, state) if kept is not None for segment in kept.segments}
         self.last_counts[tree] = {path: rows for path, rows in counts.items() if path in paths}
         return left, state
+
+
+ROWS, STATE = "rows", "state"
+"""The relations of a tree."""
+
+Expiring = Mapping[str, tuple[Relation, tuple[RetentionBound, ...]]]
+"""The relations of a tree that may have expired rows, by their roles, with the bounds of those that are read."""
+
+
+def expiring_parts(
+    relation: Relation,
+    state: Relation | None,
+    bounds: Sequence[RetentionBound],
+    every_row: frozenset[int],
+    groups: Collection[str] = (),
+) -> Expiring:
+    """What of a tree may have expired rows; nothing where a bound covers all. Arguments as ``Expiration.free``."""
+    if any(not bound.times and bound.bits <= every_row for bound in bounds):
+        return {}
+    parts = {ROWS: (relation, tuple(bounds))}
+    # The state has no lineage. A group whose MIN or MAX of a time has expired may get more rows, and needs what it has
+    # counted so far; one that is of an expired time may not.
+    of_groups = tuple(RetentionBound(frozenset(), tuple(t for t in b.times if t[0] in groups)) for b in bounds)
+    if state is not None and all(bound.times for bound in of_groups):
+        parts[STATE] = state, of_groups
+    return parts
+
+
+@dataclass(frozen=True)
+class FreeExpired:
+    """The work of a task that frees expired rows: its input has all segments as a change, of which it takes some.
+
+    Attributes:
+        layout: of the rows that are written.
+        folder: where.
+        bounds: rows that will be read.
+    """
+
+    layout: Layout
+    folder: str
+    bounds: tuple[RetentionBound, ...]
+
+    def __call__(self, task: TaskInput) -> list[tuple[int, list[SegmentFields]]]:
+        """Of each segment that loses rows its place among all, and what is left of it."""
+        every = task.inputs[0].change
+        left = {at: self.left_of(every[at], task.limits, {}) for at in range(task.task, len(every), task.tasks)}
+        return [(at, [*map(segment_fields, run)]) for at, run in left.items() if run != (every[at],)]
+
+    def left_of(self, segment: Segment, limits: Limits, counts: dict[str, int]) -> Run:
+        """What is left of a segment. It is only read when at most half as many rows could be needed as last time.
+
+        Args:
+            segment: which one.
+            limits: of the session.
+            counts: how many rows of each segment could be needed when it was last read.
+        """
+        could_be = min(segment.rows, sum(_most_needed(segment, bound) for bound in self.bounds if bound.times))
+        before = counts.get(segment.path)
+        known = segment.rows if before is None else before
+        worth_it = 1 - limits.percent_expired / 100
+        if could_be > known * worth_it or could_be == before:
+            return (segment,)
+        counts[segment.path] = could_be
+        if not self.bounds:
+            return ()
+        rows = open_segment(segment.path)
+        kept = np.logical_or.reduce([needed_rows(rows, bound) for bound in self.bounds])
+        left = int(kept.sum())
+        if not left:
+            return ()
+        if left == segment.rows or left > segment.rows * worth_it:
+            return (segment,)
+        check_segments([segment])
+        remaining = pa.Table.from_batches([conform(rows.filter(pa.array(kept)), self.layout.arrow)])
+        return write_segments(remaining, Path(self.folder), limits, segment.buckets, segment.by)
 
 
 def needed_rows(rows: pa.RecordBatch, bound: RetentionBound) -> Mask:
@@ -95,34 +177,17 @@ def needed_rows(rows: pa.RecordBatch, bound: RetentionBound) -> Mask:
     return rows_in_intervals(rows, dict(bound.times)) & rows_with_bits(rows, bound.bits)
 
 
-def _without_expired(relation: Relation, bounds: Sequence[RetentionBound], counts: dict[str, int]) -> Relation:
-    runs = (sum((_left_of(segment, relation, bounds, counts) for segment in run), start=()) for run in relation.runs)
-    left = tuple(run for run in runs if run)
-    return relation if left == relation.runs else replace(relation, runs=left)
+def _without_expired(relation: Relation, bounds: tuple[RetentionBound, ...], counts: dict[str, int]) -> Relation:
+    free, limits = FreeExpired(relation.layout, str(relation.folder), bounds), relation.jobs.limits
+    return with_left(relation, (free.left_of(segment, limits, counts) for segment in relation.segments))
 
 
-def _left_of(segment: Segment, relation: Relation, bounds: Sequence[RetentionBound], counts: dict[str, int]) -> Run:
-    """What is left of a segment. It is only read when at most half as many rows could be needed as last time."""
-    could_be = min(segment.rows, sum(_most_needed(segment, bound) for bound in bounds if bound.times))
-    before = counts.get(segment.path)
-    known = segment.rows if before is None else before
-    worth_it = 1 - relation.jobs.limits.percent_expired / 100
-    if could_be > known * worth_it or could_be == before:
-        return (segment,)
-    counts[segment.path] = could_be
-    if not bounds:
-        return ()
-    rows = open_segment(segment.path)
-    kept = np.logical_or.reduce([needed_rows(rows, bound) for bound in bounds])
-    left = int(kept.sum())
-    if not left:
-        return ()
-    if left == segment.rows or left > segment.rows * worth_it:
-        return (segment,)
-    check_segments([segment])
-    remaining = conform(rows.filter(pa.array(kept)), relation.layout.arrow)
-    of_buckets = segment.buckets, segment.by
-    return write_segments(pa.Table.from_batches([remaining]), relation.folder, relation.jobs.limits, *of_buckets)
+def with_left(relation: Relation, left: Iterable[Run]) -> Relation:
+    """A relation with what is left of each of its segments; itself where all are."""
+    of_segments = iter(left)
+    runs = (tuple(chain.from_iterable(next(of_segments) for _ in run)) for run in relation.runs)
+    kept = tuple(run for run in runs if run)
+    return relation if kept == relation.runs else replace(relation, runs=kept)
 
 
 def _most_needed(segment: Segment, bound: RetentionBound) -> int:
