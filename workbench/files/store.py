@@ -30,6 +30,10 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+")
 _FOLDER = "file"
 """The scheme of a folder that machines share."""
 
+_HDFS = ("hdfs", "viewfs", "webhdfs", "swebhdfs")
+"""Schemes of HDFS. Its clients replace a file that is there, or cannot tell (``put_first``): pyarrow's ``move`` removes
+it, and libhdfs opens a file to write over it."""
+
 _CREDENTIALS = ("AWS_", "AZURE_", "GOOGLE_")
 """How variables begin that say where an object store is, and who asks."""
 _REQUEST_SECONDS, _RETRY_SECONDS = 30, 60
@@ -141,7 +145,7 @@ def store_at(place: str) -> Store:
 
     Raises:
         ModuleNotFoundError: the address needs obstore, which is not installed.
-        ValueError: it is of no kind that obstore knows.
+        ValueError: it is of no kind that obstore knows, or of HDFS.
 
     Example:
         >>> import tempfile
@@ -159,6 +163,10 @@ def store_at(place: str) -> Store:
 @lru_cache
 def _opened(place: str, environment: tuple[tuple[str, str], ...]) -> Store:
     """A store, opened once as long as the environment stays as it is."""
+    if place.partition(":")[0] in _HDFS:
+        raise ValueError(
+            "by HDFS a commit cannot be made only if there is none of its number; by an object store it can"
+        )
     if place.startswith(f"{_FOLDER}:"):
         return FolderStore(Path(whole_address(place).removeprefix(f"{_FOLDER}://")))
     return ObjectStore(place) if is_address(place) else FolderStore(Path(place))

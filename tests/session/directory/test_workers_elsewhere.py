@@ -81,6 +81,10 @@ def test_workers_have_no_folder_but_the_store(machines: SparkSession, tmp_path: 
 
 
 def test_a_store_that_cannot_be_used_is_refused(bucket: str) -> None:
-    for address, said in (("nothing://bucket", "no object store"), (f"{bucket}-that-is-not-there", "cannot be used")):
+    not_there = f"{bucket}-that-is-not-there"
+    for address, said in (
+        *(("nothing://bucket", "no object store"), (not_there, "cannot be used")),
+        ("hdfs://host:8020/argus", "by HDFS a commit cannot be made only if there is none of its number"),
+    ):
         with pytest.raises(EnvironmentProblem, match=said):
             Session(InProcess(), address)
