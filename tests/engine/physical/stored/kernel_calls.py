@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from decimal import Decimal
@@ -154,14 +155,12 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
     "regexp_extract": [
         (COLUMNS[STRING][0], Constant(pattern, STRING), Constant(group, INTEGER))
         for pattern in MATCHED
-        for group in range(1 + pattern.count("("))
-        if not pattern.startswith("(?i)") or group < pattern.count("(")
+        for group in range(1 + re.compile(pattern.replace(r"\z", r"\Z")).groups)
     ],
     "regexp_extract_all": [
         (COLUMNS[STRING][0], Constant(pattern, STRING), Constant(group, INTEGER))
         for pattern in MATCHED
-        for group in range(1 + pattern.count("("))
-        if not pattern.startswith("(?i)") or group < pattern.count("(")
+        for group in range(1 + re.compile(pattern.replace(r"\z", r"\Z")).groups)
     ],
     "mask": [(COLUMNS[STRING][0], *(Constant(by, STRING) for by in signs)) for signs in ((), "U", ("U", None), "Uldo")],
     "elt": [(COUNT, *COLUMNS[STRING]), (call("pmod", WHOLE, Constant(4, INTEGER)), *COLUMNS[STRING])],

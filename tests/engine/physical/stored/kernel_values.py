@@ -136,6 +136,17 @@ MATCHED = (
     ),
     *("(?i)(A|(c))", r"\w{2,}", r"\d{1,3}", ".", "a.?", "(?i)K", r"[^@ ]+@[a-z.]+", ".*", "(.*)b"),
     *(r"\s+", r"\W+", r"\S", r"\D{2}", r"[\s.,;]+", r"[^\w]", r"[\d\-\]]", " +", r"\.+", r"\ ", ", *", r"[^\s]+$"),
+    *(
+        "(?s)a.c",
+        r"(?s)\A[\-\.a-c]+\z",
+        r"(?si)(?:A|\.)+c?",
+        "(?i)É|ab?",
+        "é|c",
+        "(?:a|b)+(c?)",
+        "[?&](a*)",
+        "(?:b|é)$",
+    ),
+    *(r"(?s)\A(?:a.*|(b)?)\z", r"[-a]{2}", r"\:|\#"),
 )
 """Patterns that match nothing, ends of lines, in any case, and several times."""
 CONSTANTS: dict[str, list[tuple[Any, DataType]]] = {

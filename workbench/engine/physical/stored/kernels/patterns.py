@@ -21,22 +21,24 @@ from workbench.sql.algebra.expressions import Call, Constant
 from workbench.sql.algebra.types import BOOLEAN, STRING, Kind
 
 _REGEX = re.compile(
-    r"""(?: (?:(?<=[A-Za-z0-9_)\ \-,;:/@\#%&=<>!~"'`])|(?<=\\[.\-+*?()\[\]{}|^$/\ ]))  # what stands before
-            (?:[*+?]|\{\d\d?(?:,\d?\d?)?\})                                          # a number of times
+    r"""(?: (?:(?<=[A-Za-z0-9_)\ \-,;:/@\#%&=<>!~"'`])|(?<=\\[\ -/:-@\[-^`{-~]))  # what stands before
+            (?:[*+?]|\{\d\d?(?:,\d?\d?)?\})                                       # a number of times
           | \.[*+?]?
-          | \[\^?(?:[A-Za-z0-9_\ +.,;:@/\#%=<>!~"'$()*?|]|[A-Za-z0-9]-[A-Za-z0-9]
-              |\\[dsw.\-+*?()\[\]{}|^$/\ ])+-?\](?:[*+?]|\{\d\d?(?:,\d?\d?)?\})?
-          | \((?!\?) | \) | \^ | \|
+          | \[\^?-?(?:[A-Za-z0-9_\ +.,;:@/\#%=<>!~"'$()*?|{}]|&(?!&)|[A-Za-z0-9]-[A-Za-z0-9]
+              |\\[dsw]|\\[\ -/:-@\[-^`{-~])+-?\](?:[*+?]|\{\d\d?(?:,\d?\d?)?\})?
+          | \((?!\?) | \(\?: | \) | \^ | \|
           | \$(?=[|)]|\Z)
-          | \\[.\-+*?()\[\]{}|^$/\ AzdswDSW]
-          | [A-Za-z0-9_\ \-,;:/@#%&=<>!~"'`]
+          | \\[AzdswDSW] | \\[\ -/:-@\[-^`{-~]
+          | [A-Za-z0-9_\ \-,;:/@#%&=<>!~"'`] | [^\x00-\x7f]
         )*""",
     re.VERBOSE,
 )
 """Regular expressions that mean the same in Java, in RE2 and in Python."""
 _LITERAL = re.compile(r"(?:[A-Za-z0-9_ \-,;:/@#%&=<>!~\"'`]|\\[^A-Za-z0-9])+")
 """Patterns that match nothing but one text."""
-_IN_ANY_CASE = "(?i)"
+_FLAGS = re.compile(r"\(\?([is]+)\)")
+"""In any case; and a point is the end of a line, too."""
+_GROUP = re.compile(r"\[(?:\\.|[^\]\\])*\]|\\.|(\()(?!\?)")
 _REPEATED_GROUP = re.compile(r"(?<!\\)(?:\\\\)*\)[*+?{]")
 _SIGNS = re.compile(r"\[(?:\\.|[^\]\\])*\]|\\.|[.$]")
 """These signs, and classes of signs, in which a point is one."""
@@ -55,14 +57,15 @@ _IN_PYTHON = {
 _REPLACEMENT = re.compile(r"\$(\d)(?!\d)|([^$\\]+)")
 
 
-def _without_flag(pattern: str) -> tuple[str, bool]:
-    """A pattern without its flag, and whether it has that of any case."""
-    return pattern.removeprefix(_IN_ANY_CASE), pattern.startswith(_IN_ANY_CASE)
+def _without_flags(pattern: str) -> tuple[str, str]:
+    """A pattern without its flags, and these."""
+    flags = _FLAGS.match(pattern)
+    return (pattern[flags.end() :], flags[1]) if flags else (pattern, "")
 
 
 def _is_regex(pattern: str | None) -> bool:
-    """Whether Java, RE2 and Python read a regular expression alike, but for signs that are written out."""
-    if pattern is None or not pattern.isascii() or not _REGEX.fullmatch(pattern):
+    """Whether Java, RE2 and Python read a regular expression without flags alike, but for signs written out."""
+    if pattern is None or not _REGEX.fullmatch(pattern):
         return False
     try:
         re.compile(pattern.replace(r"\z", r"\Z"))
@@ -73,15 +76,18 @@ def _is_regex(pattern: str | None) -> bool:
 
 def _is_read_alike(pattern: str) -> bool:
     """Whether Java and Python also capture the same: of a repeated group they may keep other texts."""
-    plain, _ = _without_flag(pattern)
-    return _is_regex(plain) and not _REPEATED_GROUP.search(plain)
+    plain, _ = _without_flags(pattern)
+    captures = any(found[1] for found in _GROUP.finditer(plain))
+    return _is_regex(plain) and not (captures and _REPEATED_GROUP.search(plain))
 
 
 @lru_cache(maxsize=1_024)
 def _compiled(pattern: str) -> re.Pattern[str]:
-    plain, in_any_case = _without_flag(pattern)
-    written = _SIGNS.sub(lambda sign: _IN_PYTHON.get(sign[0], sign[0]), plain)
-    return re.compile(written, re.ASCII | (re.IGNORECASE if in_any_case else re.NOFLAG))
+    plain, flags = _without_flags(pattern)
+    of_line = {"."} if "s" in flags else set()
+    written = _SIGNS.sub(lambda sign: sign[0] if sign[0] in of_line else _IN_PYTHON.get(sign[0], sign[0]), plain)
+    in_any_case = re.IGNORECASE if "i" in flags else re.NOFLAG
+    return re.compile(written, re.ASCII | in_any_case | (re.DOTALL if of_line else re.NOFLAG))
 
 
 def _of_matches(
@@ -116,9 +122,11 @@ def _rlike(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     The ``$`` of RE2 also matches between a carriage return and its line feed, where Java's does not.
     """
     (texts, _), pattern = arguments, constant_text(call, 1) or ""
-    if _without_flag(pattern)[1]:
+    plain, flags = _without_flags(pattern)
+    if "i" in flags:
         return _SEARCHED.compute(call, arguments)
-    found = pc.match_substring_regex(texts, _SIGNS.sub(_in_re2, pattern))
+    written = _SIGNS.sub(lambda sign: sign[0] if sign[0] == "." and "s" in flags else _in_re2(sign), plain)
+    found = pc.match_substring_regex(texts, f"(?s){written}" if "s" in flags else written)
     if "$" not in pattern or not pc.any(ends := pc.ends_with(texts, "\r\n")).as_py():
         return found
     unsure = [_compiled(pattern).search(text) is not None for text in texts.filter(ends).to_pylist()]
@@ -225,7 +233,8 @@ PATTERN_KERNELS = {
         _rlike,
         lambda call: (
             call.arguments[0].type.kind is Kind.STRING
-            and (_is_regex(constant_text(call, 1)) or _SEARCHED.accepts(call))
+            and (pattern := constant_text(call, 1)) is not None
+            and (_is_regex(_without_flags(pattern)[0]) or _SEARCHED.accepts(call))
         ),
     ),
     "ilike": Kernel(_ilike, lambda call: CONDITION_KERNELS["like"].accepts(_like_in_lower_case(call))),
