@@ -259,7 +259,6 @@ def test_a_quotient_of_zeros_alone(above: str, below: str) -> None:
     "expression",
     [
         as_(STRING, F),
-        as_(TIMESTAMP, S),
         case(holds("=", K, J), Call("half@1", (K,), INTEGER), NULL),
         case(holds("=", Call("soundex", (S,), STRING), S), integer(1), NULL),
         case(holds("like", S, Constant("a\\%", STRING)), integer(1), NULL),

@@ -36,6 +36,7 @@ from workbench.engine.physical.stored.kernels.patterns import PATTERN_KERNELS
 from workbench.engine.physical.stored.kernels.quotients import EXACT_KERNELS, QUOTIENT_KERNELS
 from workbench.engine.physical.stored.kernels.texts import TEXT_KERNELS
 from workbench.engine.physical.stored.kernels.times import DAY_KERNELS, TIME_KERNELS
+from workbench.engine.physical.stored.kernels.times_of_texts import TIMES_OF_TEXTS
 from workbench.engine.physical.stored.kernels.variances import VARIANCE_KERNELS
 from workbench.engine.physical.stored.kernels.zones import ZONE_KERNELS
 from workbench.engine.storage.grouping import group_rows, numbers_of
@@ -46,7 +47,7 @@ from workbench.sql.functions.calls import FUNCTIONS
 _TABLES: Sequence[Mapping[str, Kernel]] = (
     CONDITION_KERNELS, NUMBER_KERNELS, MATHEMATICS_KERNELS, QUOTIENT_KERNELS, EXACT_KERNELS, VARIANCE_KERNELS,
     TEXT_KERNELS, TIME_KERNELS, PATTERN_KERNELS, DAY_KERNELS, CHOICE_KERNELS, NESTED_KERNELS, CHANGED_LIST_KERNELS,
-    MAP_KERNELS, ZONE_KERNELS, HASH_KERNELS, FORMAT_KERNELS, {"cast": CAST}, ROW_KERNELS,
+    MAP_KERNELS, ZONE_KERNELS, HASH_KERNELS, FORMAT_KERNELS, TIMES_OF_TEXTS, {"cast": CAST}, ROW_KERNELS,
 )  # fmt: skip
 KERNELS: dict[str, tuple[Kernel, ...]] = {}
 """By the name of the function in expressions; several where it is of several kinds of values."""

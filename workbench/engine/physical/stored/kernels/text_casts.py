@@ -15,13 +15,12 @@ import pyarrow.compute as pc
 
 from workbench.arrow.types import to_arrow
 from workbench.engine.physical.stored.kernels.times import formatted
+from workbench.engine.physical.stored.kernels.times_of_texts import BLANKS, PLAIN, timestamp_of_text
 from workbench.sql.algebra.expressions import Call
 from workbench.sql.algebra.time_patterns import days_since_1970
 from workbench.sql.algebra.types import DataType, Kind
 
 _Read = Callable[[str, DataType], Any]
-_BLANKS = "".join(map(chr, (*range(33), 127)))
-"""Signs around a value that do not count; of a DOUBLE or DECIMAL the last one does."""
 _FALSE_AND_TRUE = dict.fromkeys(("f", "false", "n", "no", "0"), False) | dict.fromkeys(
     ("t", "true", "y", "yes", "1"), True
 )
@@ -39,7 +38,7 @@ _MOST_DIGITS = 38
 
 
 def _integer(text: str, type_: DataType) -> int | None:
-    text = text.strip(_BLANKS)
+    text = text.strip(BLANKS)
     digits = text.lstrip("+-0")
     if _INTEGER.fullmatch(text) is None or len(digits) > _MOST_DIGITS:
         return None
@@ -48,7 +47,7 @@ def _integer(text: str, type_: DataType) -> int | None:
 
 
 def _double(text: str, type_: DataType) -> float | None:
-    text = text.strip(_BLANKS[:-1])
+    text = text.strip(BLANKS[:-1])  # of numbers with a fraction the last one counts
     number = text[:-1] if text[-1:] in ("d", "D", "f", "F") else text
     if _DOUBLE.fullmatch(number):
         return float(number)
@@ -63,7 +62,7 @@ def _double(text: str, type_: DataType) -> float | None:
 
 
 def _decimal(text: str, type_: DataType) -> Decimal | None:
-    text = text.strip(_BLANKS[:-1])
+    text = text.strip(BLANKS[:-1])
     if _DECIMAL.fullmatch(text) is None or any(ord(sign) > 0xFFFF for sign in text):
         return None
     try:
@@ -80,12 +79,12 @@ def _decimal(text: str, type_: DataType) -> Decimal | None:
 
 
 def _boolean(text: str, type_: DataType) -> bool | None:
-    return _FALSE_AND_TRUE.get(text.strip(_BLANKS).lower())
+    return _FALSE_AND_TRUE.get(text.strip(BLANKS).lower())
 
 
 def _date(text: str, type_: DataType) -> int | None:
     """The days since 1970."""
-    found = _DATE.fullmatch(text.strip(_BLANKS))
+    found = _DATE.fullmatch(text.strip(BLANKS))
     if found is None:
         return None
     year = int(found[2]) * (-1 if found[1] == "-" else 1)
@@ -98,6 +97,7 @@ _READERS: dict[Kind, tuple[_Read, str, pa.DataType | None]] = {
     Kind.DOUBLE: (_double, r"^-?[0-9]{1,15}(?:\.[0-9]{1,15})?$", None),
     Kind.DECIMAL: (_decimal, "", None),
     Kind.BOOLEAN: (_boolean, r"^(?:true|false)$", None),
+    Kind.TIMESTAMP: (lambda text, type_: timestamp_of_text(text), PLAIN, pa.int64()),
     Kind.DATE: (_date, r"^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}$", pa.int32()),
 }
 """How a text is read, the pattern of those that Arrow reads alike, and as what a reader gives its values."""

@@ -89,6 +89,11 @@ def _kept_instant(clocks: _Micros, zone: str, instants: _Micros) -> _Micros:
     return np.where(_clock(kept, zone) == clocks, kept, _instant(clocks, zone))
 
 
+def instant_of_clock(clock: int, zone: str) -> int | None:
+    """The instant at which the clock of a zone shows a time, both in microseconds; ``None``: there is no such zone."""
+    return int(_instant(np.array([clock]), zone)[0]) if _is_known(zone) else None
+
+
 def _is_known(zone: str | None) -> bool:
     try:
         return zone is not None and bool(ZoneInfo(zone).key)
