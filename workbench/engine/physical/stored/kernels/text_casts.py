@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from workbench.arrow.types import to_arrow
 from workbench.engine.physical.stored.kernels.times import formatted
-from workbench.engine.physical.stored.kernels.times_of_texts import BLANKS, PLAIN, timestamp_of_text
+from workbench.engine.physical.stored.kernels.times_of_texts import BLANKS, PLAIN_TIMES, timestamp_of_text
 from workbench.sql.algebra.expressions import Call
 from workbench.sql.algebra.time_patterns import days_since_1970
 from workbench.sql.algebra.types import DataType, Kind
@@ -97,7 +97,7 @@ _READERS: dict[Kind, tuple[_Read, str, pa.DataType | None]] = {
     Kind.DOUBLE: (_double, r"^-?[0-9]{1,15}(?:\.[0-9]{1,15})?$", None),
     Kind.DECIMAL: (_decimal, "", None),
     Kind.BOOLEAN: (_boolean, r"^(?:true|false)$", None),
-    Kind.TIMESTAMP: (lambda text, type_: timestamp_of_text(text), PLAIN, pa.int64()),
+    Kind.TIMESTAMP: (lambda text, type_: timestamp_of_text(text), PLAIN_TIMES, pa.int64()),
     Kind.DATE: (_date, r"^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}$", pa.int32()),
 }
 """How a text is read, the pattern of those that Arrow reads alike, and as what a reader gives its values."""

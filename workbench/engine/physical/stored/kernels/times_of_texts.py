@@ -22,7 +22,7 @@ from workbench.sql.algebra.expressions import Call
 from workbench.sql.algebra.time_patterns import days_since_1970
 from workbench.sql.algebra.types import Kind
 
-PLAIN = r"^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?$"
+PLAIN_TIMES = r"^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?$"
 """Texts that Arrow reads alike."""
 BLANKS = "".join(map(chr, (*range(33), 127)))
 """Signs around a value that do not count."""
@@ -95,7 +95,7 @@ def _instant(zone: str, clock: int) -> int | None:
 def _instants(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     """Texts as instants; those with a plain date and time of day are read by Arrow."""
     (texts,) = arguments
-    if pc.all(pc.match_substring_regex(texts, PLAIN)).as_py():
+    if pc.all(pc.match_substring_regex(texts, PLAIN_TIMES)).as_py():
         try:
             return texts.cast(pa.timestamp("us"))
         except pa.ArrowInvalid:  # 2005-02-30 00:00:00
