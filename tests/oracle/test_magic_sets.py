@@ -18,18 +18,24 @@ from workbench.sharing.planner import Planner
 
 SEED = int(os.environ["ARGUS_SEED"])
 ASKED = {
-    "least": "SELECT t.id, t.x FROM t, names n WHERE t.k = n.k AND n.name = 'one'"
-    " AND t.x < (SELECT MAX(o.x) FROM t o WHERE o.k = n.k)",
-    "average": "SELECT t.id FROM t JOIN u ON t.k = u.k WHERE u.id < 9 AND t.k <= (SELECT AVG(o.k) FROM u o WHERE o.g = t.g)",
-    "count": "SELECT t.id FROM t WHERE t.id > 40 AND t.k >= (SELECT COUNT(*) FROM u o WHERE o.k = t.k AND o.g = t.g)",
-    "exists": "SELECT u.id FROM u WHERE u.g = 'a' AND EXISTS"
-    " (SELECT 1 FROM (SELECT g, SUM(k) AS s FROM t GROUP BY g) o WHERE o.g = u.g AND o.s > u.k)",
-    "in": "SELECT t.id FROM t WHERE t.id % 3 = 0 AND t.k IN (SELECT o.k FROM u o GROUP BY o.k, o.g HAVING COUNT(*) > 1)",
-    "shown": "SELECT n.name, g.s FROM names n, (SELECT k, SUM(id) AS s FROM t GROUP BY k) g WHERE g.k = n.k AND n.k > 3",
-    "union": "SELECT n.name, g.c FROM names n, (SELECT k, COUNT(*) AS c FROM t GROUP BY k UNION ALL SELECT k, 1 FROM u) g"
-    " WHERE g.k = n.k AND n.name <> 'two'",
-    "ranked": "SELECT u.id, g.c FROM u, (SELECT k, g, COUNT(*) AS c, RANK() OVER (PARTITION BY k ORDER BY COUNT(*)) AS r"
-    " FROM t GROUP BY k, g) g WHERE g.k = u.k AND g.r < 3 AND u.id > 5",
+    "least": """SELECT t.id, t.x FROM t, names n WHERE t.k = n.k AND n.name = 'one'
+        AND t.x < (SELECT MAX(o.x) FROM t o WHERE o.k = n.k)""",
+    "average": """SELECT t.id FROM t JOIN u ON t.k = u.k
+        WHERE u.id < 9 AND t.k <= (SELECT AVG(o.k) FROM u o WHERE o.g = t.g)""",
+    "count": """SELECT t.id FROM t WHERE t.id > 40
+        AND t.k >= (SELECT COUNT(*) FROM u o WHERE o.k = t.k AND o.g = t.g)""",
+    "exists": """SELECT u.id FROM u WHERE u.g = 'a' AND EXISTS
+        (SELECT 1 FROM (SELECT g, SUM(k) AS s FROM t GROUP BY g) o WHERE o.g = u.g AND o.s > u.k)""",
+    "in": """SELECT t.id FROM t WHERE t.id % 3 = 0
+        AND t.k IN (SELECT o.k FROM u o GROUP BY o.k, o.g HAVING COUNT(*) > 1)""",
+    "shown": """SELECT n.name, g.s FROM names n, (SELECT k, SUM(id) AS s FROM t GROUP BY k) g
+        WHERE g.k = n.k AND n.k > 3""",
+    "union": """SELECT n.name, g.c
+        FROM names n, (SELECT k, COUNT(*) AS c FROM t GROUP BY k UNION ALL SELECT k, 1 FROM u) g
+        WHERE g.k = n.k AND n.name <> 'two'""",
+    "ranked": """SELECT u.id, g.c
+        FROM u, (SELECT k, g, COUNT(*) AS c, RANK() OVER (PARTITION BY k ORDER BY COUNT(*)) AS r FROM t GROUP BY k, g) g
+        WHERE g.k = u.k AND g.r < 3 AND u.id > 5""",
 }
 CASES = {name: Case(sql, dialect="duckdb") for name, sql in ASKED.items()}
 
