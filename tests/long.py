@@ -48,7 +48,7 @@ FIRST = (
     "engine/spark/test_connect.py",
     "engine/spark/test_local_session.py",
     "oracle/test_postgres_json.py",
-    "browser/test_adding.py",
+    "browser/test_cells.py",
     "oracle/test_windows.py",
     "oracle/test_suspended.py",
     "oracle/test_pruning.py",
