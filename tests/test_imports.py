@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -91,3 +93,9 @@ def test_the_import_rule_sees_direct_and_indirect_imports(tmp_path: Path, line: 
         (root / name).write_text(text)
     assert len(broken(["sql"], NEEDS_SPARK_OR_NOTEBOOK, root)) == 1
     assert broken(["engine"], {"workbench.notebook"}, root) == []
+
+
+def test_nothing_is_collected_while_the_session_is_imported() -> None:
+    code = "import gc\nfrom workbench import Session\nprint(gc.get_stats()[2]['collections'], gc.isenabled())"
+    run = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=True)
+    assert run.stdout == "0 True\n"

@@ -34,12 +34,14 @@ _THREADS = Path("/proc/self/task")
 def main() -> None:
     """Import the operators, and fork a worker for each that Spark asks for."""
     os.environ.update(NO_THREADS)
+    gc.disable()  # it would look through what stays
     with suppress(Exception):  # a worker that needs them meets the same error, and reports it
         importlib.import_module(OPERATORS)
     if not _THREADS.exists() or len(list(_THREADS.iterdir())) > 1:
         os.execv(sys.executable, [sys.executable, "-m", "pyspark.daemon", *sys.argv[1:]])
     gc.collect()
     gc.freeze()  # a collection in a worker would touch, and so copy, all that it shares
+    gc.enable()
     manager()
 
 
