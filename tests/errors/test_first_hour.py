@@ -148,6 +148,11 @@ def test_a_file_that_is_called_as_a_text_and_is_none(
     [
         ("table S in.csv --time day", "--time is not", "%argus stream NAME SOURCE --time COLUMN"),
         ('stream S in.csv --where "a > 1"', "--where is not", "CREATE VIEW v AS SELECT"),
+        ("stream S in.csv -t day", "-t is not", "--time"),
+        ("stream S in.csv --type a=int day=text", "day=text is not", "--type a=int --type day=text"),
+        ("stream S in.csv --key a day", "day is not", "--key a --key day"),
+        ("diff q 1 to 2", "K is a whole number", "%argus diff q 1 2"),
+        ("stop q", "has no command stop", "%argus drop NAME"),
         ("run until end", "N is a whole number", "%argus play --speed max"),
         ("stream S in.csv --every 5", "--every is not", "did you mean --batch?"),
         ("best SELECT a FROM S", "has no command best", "%%argus best, and the SQL in the lines below"),

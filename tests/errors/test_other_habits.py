@@ -133,6 +133,9 @@ REFUSED = (
     ("duckdb postgres", "SELECT depot FROM Parcel WHERE sent > ago(7d)", "", "INTERVAL '7' DAY"),
     ("spark duckdb", "SELECT depot FROM Parcel WHERE due = DATE '2026-06-31'", "", "has the days 1 to 30"),
     ("spark duckdb postgres", "SELECT depot FROM Parcel WHERE kg >> 8", "kg >> 8", "write > for greater than"),
+    ("spark", "SELECT INTERVAL 2 FORTNIGHT + due FROM Parcel", "INTERVAL", "units are "),
+    ("spark duckdb postgres", "SELECT p.kg FROM Parcel p, Depot d ON p.depot = d.depot", "ON", "write JOIN in"),
+    ("postgres spark", "DECLARE @d DATE = '2026-08-01'; SELECT kg FROM Parcel WHERE due > @d", "DECLARE", ":name"),
     # The places of aggregates.
     ("spark postgres", "SELECT depot FROM Parcel WHERE kg = MAX(kg)", "MAX(kg)", "(SELECT MAX(kg) FROM Parcel)"),
     ("duckdb postgres", "SELECT depot, AVG(kg) FROM Parcel GROUP BY depot HAVING kg > 3", "kg > 3", "write AVG(kg)"),

@@ -39,6 +39,16 @@ WRONG: dict[str, tuple[Callable[[Session], Any], str, str]] = {
     "a query of the network": (lambda s: s.network.takings, "no takings", "network.results['takings']"),
     "a loop over a query": (lambda s: list(s.query("takings")), "no items", "result().itertuples()"),
     "a sink with one slash": (lambda s: s.add_sink("takings", "s3:/out"), "nor an address", "did you mean s3://out?"),
+    "a query for its name": (lambda s: s.query(s.query("takings")), "name is", "give its name: 'takings'"),
+    "a query for a sink": (lambda s: s.add_sink(s.query("takings"), "out"), "query is", "give its name: 'takings'"),
+    "several names": (lambda s: s.drop(["takings", "x"]), "name is", "one at a time: 'takings'"),
+    "an argument of another method": (lambda s: s.query("takings").result(limit=5), "'limit'", "head(limit=…)"),
+    "a format of a file": (lambda s: s.query("takings").save("x.csv", format="csv"), "'format'", "the ending of"),
+    "a condition by place": (lambda s: s.query("takings").head("total > 1"), "limit is", "where='total > 1'"),
+    "a minus for the direction": (lambda s: s.query("takings").head(sort="-total"), "no column", "descending=True"),
+    "a setting": (lambda s: s.config(timezone="UTC"), "no config", "%argus config in a cell"),
+    "a record that is none": (lambda s: s.add_stream("V", [{"a": 1}, None]), "record 2 of the list is None", "leave"),
+    "a variable in quotes": (lambda s: s.add_table("V", "tickets"), "no file tickets", "without quotes"),
     "batches ago": (lambda s: s.query("takings").result(at=-2), "no instant", "batch=0"),
 }  # fmt: skip
 

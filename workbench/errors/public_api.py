@@ -32,7 +32,7 @@ from workbench.errors import (
     shown,
 )
 from workbench.errors.surroundings import surroundings_problem
-from workbench.errors.unknown_attributes import PUBLIC, is_callback
+from workbench.errors.unknown_attributes import PUBLIC, TellsNames, is_callback
 
 C = TypeVar("C", bound=type)
 T = TypeVar("T")
@@ -64,6 +64,11 @@ _PARAMETERS_OF_OTHERS = {
     "steps": "batches", "count": "batches", "times": "batches",
 }  # fmt: skip
 """What other libraries call a parameter."""
+_GIVEN_OTHERWISE = {
+    **dict.fromkeys(("format", "filetype"), "the ending of the path says the format: .parquet or .csv;"),
+    "until": "play(…) goes on to the end, and result(at=…) is the answer as of a time;",
+}  # fmt: skip
+"""What is said in another way than by an argument."""
 _NEEDED = {
     "columns": "give a dictionary of names and SQL types: {'fee': 'double', 'day': 'date'}",
     "spark": "it is a session of Spark; a folder is given by its name, Session(path='fraud')",
@@ -218,7 +223,16 @@ def _meant_parameter(
     if unknown.lower() in columns and (where := next((name for name in ("where", "expected") if name in known), None)):
         values = {name: value for name, value in kwargs.items() if name not in known}
         return f"values by column are a dictionary: {called}({shown(values)}), or a condition in a text ({where});"
-    return next(begun, None) or (f"did you mean {elsewhere}?" if elsewhere in known else nearest(unknown, known))
+    hint = next(begun, None) or (f"did you mean {elsewhere}?" if elsewhere in known else nearest(unknown, known))
+    return hint or _GIVEN_OTHERWISE.get(unknown.lower()) or (_of_another(args[0], unknown) if args else None)
+
+
+def _of_another(self: object, unknown: str) -> str | None:
+    """A hint for an argument that another method of the object takes."""
+    for name, method in inspect.getmembers(type(self), inspect.isfunction):
+        if not name.startswith("_") and unknown in inspect.signature(method).parameters:
+            return f"{name}({unknown}=…) takes it;"
+    return None
 
 
 def _check_process(args: Sequence[Any]) -> None:
@@ -320,6 +334,12 @@ def _meant_value(parameter: str, value: object, annotation: Any) -> str | None:
     name = getattr(value, "name", None)
     if hasattr(value, "to_frame") and isinstance(name, str) and _is_instance(name, annotation):
         return f"give the name of the column: {name!r}"
+    if isinstance(name, str) and isinstance(value, TellsNames) and _is_instance(name, annotation):
+        return f"give its name: {name!r}"
+    if annotation is str and isinstance(value, list | tuple) and value and isinstance(value[0], str):
+        return f"one at a time: {value[0]!r}"
+    if parameter == "limit" and isinstance(value, str):
+        return f"give a whole number; a condition is where={shown(value)}"
     if parameter == "name" and hasattr(value, "columns"):
         return "a name stands first, and the rows second: add_stream('Trades', rows)"
     if parameter == "spark" and isinstance(value, str) and "://" in value:

@@ -19,7 +19,7 @@ _OF_OTHERS = {
 """What other libraries call a method or property."""
 _OF_ROWS = {"head", "tail", "sample", "result", "df", "to_pandas", "show", "describe", "collect", "count", "display"}
 """What gives rows in other libraries."""
-_IN_CELLS = {"snapshot", "dashboard", "notify", "doctor"}
+_IN_CELLS = {"snapshot", "dashboard", "notify", "doctor", "config", "costs", "timings", "explain"}
 """Commands of cells that are no methods."""
 PUBLIC: list[type] = []
 """The classes of the public interface."""

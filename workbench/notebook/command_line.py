@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from workbench.errors import WorkbenchError, nearest
+from workbench.notebook.option_names import HOW_GIVEN, SYNONYMS
 
 if TYPE_CHECKING:
     from workbench.notebook.context import NotebookContext
@@ -32,27 +33,6 @@ _OF_OTHERS = ("cascade", "restrict", "force", "all", "query", "stream", "table",
 """Words behind a name that are no second one, as ``DROP name CASCADE`` of SQL has them."""
 _KINDS = ("query", "stream", "table", "view", "file", "folder", "batch", "batches", "rows", "column")
 """Words that say what the next one is, where its place says it."""
-_SYNONYMS = {
-    "delimiter": "sep", "separator": "sep", "delim": "sep", "dtype": "type", "types": "type", "columns": "type",
-    "format": "type", "timestamp": "time", "event-time": "time", "index": "key", "id": "key", "primary-key": "key",
-    "overwrite": "replace", "every": "batch", "chunk": "batch", "interval": "batch", "watermark": "lateness",
-    "delay": "lateness", "order-by": "sort", "orderby": "sort", "ascending": "desc", "descending": "desc",
-    "dialekt": "dialect", "lang": "dialect", "language": "dialect", "force": "replace", "mode": "changes",
-    "charset": "encoding", "rows": "batch", "size": "batch", "header": "no-header", "null": "nan", "na": "nan",
-    "head": "limit", "top": "limit", "n": "limit", "plot": "chart", "kind": "chart", "from": "since", "after": "since",
-    "delta": "changes", "as": "name", "remove": "stop", "off": "stop", "end": "stop", "verbose": "all",
-    "width": "grid", "rate": "speed",
-}  # fmt: skip
-"""What options are called elsewhere."""
-_HOW = {
-    "typeformat": '--type "day=date d.M.yyyy" says how a column is written',
-    **dict.fromkeys(("where", "filter", "select", "query", "sql"),
-                    "conditions stand in queries; CREATE VIEW v AS SELECT … WHERE … names rows that several read"),
-    **dict.fromkeys(("sheet", "sheet-name"), "pandas.read_excel(…, sheet_name=…) makes a DataFrame, added by its name"),
-    **dict.fromkeys(("time", "timetimestamp", "timeevent-time"),
-                    "event times are of streams: %argus stream NAME SOURCE --time COLUMN"),
-}  # fmt: skip
-"""Of such an option, with what it is called here before it, how it is given."""
 _TAKEN = {
     "new_variable": ("the name of a variable", "answer"),
     "natural_number": ("a whole number, 0 or more", "20"),
@@ -203,7 +183,13 @@ class Command:
         takes_rest = any(each.settings.get("nargs") == argparse.REMAINDER for each in self.arguments)
         if not takes_rest:
             self._check_options(words, parser)
-        parsed = parser.parse(words, lambda unknown: self._meant(words, unknown))
+        try:
+            parsed = parser.parse(words, lambda unknown: self._meant(words, unknown))
+        except MagicError as error:
+            linked = [word for word in words if word.lower() not in _LINKING]
+            if linked == words or not self._reads(linked):
+                raise
+            raise MagicError(error.message, hint=f"{self._line(linked)}; %argus help {self.name}") from None
         for each in self.arguments:
             if each.completes == "query" and each.settings.get("nargs") in ("+", "*"):
                 self._check_names(getattr(parsed, each.flags[0])[1:])
@@ -264,6 +250,10 @@ class Command:
             return f"{words[at - 2]} {before}={unknown}"
         if words[0].lower() in ("select", "with") and placed and placed[0].completes == "query":
             return "it takes the name of a query; %%argus NAME, with the SQL in the lines below, registers one"
+        several = [*words[:at], words[max(0, at - 2)], *words[at:]]
+        repeats = option_before is not None and option_before.settings.get("action") in ("extend", "append")
+        if repeats and ("=" in before) == ("=" in unknown) and self._reads(several):
+            return self._line(several)
         if before and (words[max(0, at - 2)].startswith("--") or any(each.completes == "path" for each in placed)):
             return f'if "{before} {unknown}" is one value, it stands in quotes'
         if unknown.lower() in ("select", "with"):
@@ -357,9 +347,12 @@ class Parser(argparse.ArgumentParser):
         options = {flag.lstrip("-"): flag for flag in self._option_string_actions}
         near = nearest(word.lstrip("-"), options, shown=options.__getitem__) if word.startswith("-") else None
         begun = (f"did you mean {flag}?" for name, flag in options.items() if len(name) > 1 and word.startswith(flag))
-        named = _SYNONYMS.get(word.lstrip("-").partition("=")[0].lower(), "") if word.startswith("--") else ""
-        near = (_HOW.get(named + word[2:].partition("=")[0]) if word.startswith("--") else None) or near
+        named = SYNONYMS.get(word.lstrip("-").partition("=")[0].lower(), "") if word.startswith("--") else ""
+        near = (HOW_GIVEN.get(named + word[2:].partition("=")[0]) if word.startswith("--") else None) or near
         near = near or next(begun, None) or (f"did you mean {options[named]}?" if named in options else None)
+        if re.fullmatch(r"-[a-z]", word) and not near:
+            begins = [flag for name, flag in options.items() if name.startswith(word[1])]
+            near = f"did you mean {' or '.join(begins)}?" if begins else None
         listed = ", ".join(options.values()) if word.startswith("-") and 0 < len(options) <= _FEW_OPTIONS else ""
         known = meant or (listed and f"it has {listed}")
         self.error(f"{word} is not understood", near or (known and f"{known}; {self._help}"))

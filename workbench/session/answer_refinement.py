@@ -85,6 +85,7 @@ def _columns(query: QueryRecord) -> dict[str, DataType]:
 def _column(query: QueryRecord, name: str) -> str:
     names = _columns(query)
     if name.lower() not in names:
-        hint = nearest(name, list(names)) or f"its columns are {', '.join(names)}"
+        hint = f'sort="{name[1:]}", descending=True' if name[1:].lower() in names and name[0] == "-" else None
+        hint = hint or nearest(name, list(names)) or f"its columns are {', '.join(names)}"
         raise QueryError(f"the answer has no column {name}", hint=hint)
     return name.lower()

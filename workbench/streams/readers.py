@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from pandas.api.types import infer_dtype
 
 from workbench.arrow.encodings import plain_batches
-from workbench.errors import StreamError, nearest, with_article
+from workbench.errors import StreamError, nearest, shown, with_article
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import DataType
 from workbench.streams.addresses.address import check_no_connection_string, shown_address
@@ -96,7 +96,16 @@ def open_source(
         return _open_reader(source)
     if hasattr(source, "__arrow_c_stream__"):
         return _open_reader(pa.RecordBatchReader.from_stream(source))
+    if isinstance(source, list) and (odd := _odd_record(source)) is not None:
+        what = f"record {odd + 1} of the list is {shown(source[odd])}, and others are dicts"
+        raise StreamError(what, hint="leave it out, or give a dict of its values")
     raise StreamError(f"a stream cannot be read from {with_article(type(source).__name__)}", hint=_as_frame(source))
+
+
+def _odd_record(rows: Sequence[object]) -> int | None:
+    """The place of the first of some records that is none; ``None`` where all are, or none is."""
+    odd = next((place for place, row in enumerate(rows) if not isinstance(row, Mapping)), None)
+    return odd if any(isinstance(row, Mapping) for row in rows) else None
 
 
 def _as_frame(source: object) -> str:
@@ -165,7 +174,9 @@ def _open_path(path: Path, stack: ExitStack, options: CsvOptions | None, declare
         if re.match(r"\s*SELECT\s", str(path), re.IGNORECASE):
             hint = "register(sql, name) registers a query; pandas.read_sql(sql, connection) reads one of a database"
             raise StreamError("a query is no source", hint=hint)
-        raise StreamError(f"there is no file {path}", hint=nearest_file(path) or where)
+        is_name = str(path).isidentifier()
+        hint = f"{nearest_file(path) or where}{'; a variable is given without quotes' * is_name}"
+        raise StreamError(f"there is no file {path}", hint=hint)
     if path.is_dir():
         check_no_options(options, str(path))
         if is_delta_table(path):

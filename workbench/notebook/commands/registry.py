@@ -44,7 +44,10 @@ _MEANT = {
     **dict.fromkeys(("chart", "plot", "bar", "line"), "%argus results NAME --chart; %argus plan draws the network"),
     **dict.fromkeys(("graph", "draw", "network", "tree"), "%argus plan draws the network"),
     **dict.fromkeys(("next", "advance", "tick", "batch"), "%argus run 1 lets the next batch arrive"),
-    **dict.fromkeys(("stop", "halt", "end"), "%argus pause stops playing, %argus close ends the session"),
+    **dict.fromkeys(
+        ("stop", "halt", "end"),
+        "%argus pause stops playing, %argus drop NAME drops a query, %argus close ends the session",
+    ),
     **dict.fromkeys(
         ("load", "restore", "connect"), "%argus open FOLDER goes on with a session, %argus stream NAME FILE adds data"
     ),

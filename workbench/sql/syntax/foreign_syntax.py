@@ -77,6 +77,7 @@ _SLIPS = (
     (r"(?:‸|(?=\w+ ‸))(?P<word>SUMMARI[SZ]E|EXTEND|PROJECT|PIPE|COLLECT|YIELD|RETURN)\b",
      "{WORD} is of another language: columns stand behind SELECT, groups behind GROUP BY"),
     # Joins.
+    (r"\bFROM [^‸()]*, ?\w+(?: AS)?(?: \w+)? ‸ON\b", "write JOIN in the place of the comma: FROM t JOIN u ON …"),
     (r"‸(?P<join>LEFT|RIGHT|FULL) OUTER (?!JOIN)", "write {JOIN} OUTER JOIN"),
     (r"‸(?P<join>LEFT|RIGHT|FULL|INNER|CROSS|NATURAL) \w+(?: ON| USING|$)", "write {JOIN} JOIN"),
     (r"JOIN \w+(?: \w+)? ‸WITH\b", "the condition of a join stands behind ON"),

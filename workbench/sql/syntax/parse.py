@@ -38,6 +38,9 @@ from workbench.sql.syntax.window_clause import BEFORE_VALUE, WindowClause, split
 
 _LISTS = "%argus queries and %argus streams list what there is"
 _ASKED = {
+    **dict.fromkeys(
+        ("DECLARE", "SET"), "a query has no variables; in a cell :name is the value of a variable of Python"
+    ),
     "EXPLAIN": "%argus explain NAME says how a query is computed, and %%argus NAME --dry-run what one would be",
     **dict.fromkeys(("SHOW", "DESCRIBE", "DESC"), _LISTS),
 }

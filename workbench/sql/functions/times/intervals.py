@@ -322,7 +322,9 @@ def _literal(b: ExpressionBinder, interval: exp.Interval) -> list[IntervalPart]:
         parts = parts_of_text(b, f"{amount.name} {name}") if name and amount is not None and not of_fraction else None
         if parts is None:
             near = None if name else nearest(unit.name, _UNITS)
-            hint = near or "write INTERVAL '3' DAY, with a whole number of one unit"
+            units = "units are SECOND, MINUTE, HOUR, DAY, WEEK, MONTH, QUARTER and YEAR"
+            whole = "write INTERVAL '3' DAY, with a whole number of one unit"
+            hint = near or (whole if name else f"there is no unit {unit.name}: {units}")
             b.source.refuse("this interval", interval, hint)
     return parts if sign == 1 else [part.times(Constant(-1, INTEGER)) for part in parts]
 
