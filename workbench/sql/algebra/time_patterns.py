@@ -1,7 +1,8 @@
 """Times as texts under a pattern of Java's ``DateTimeFormatter``, as Spark writes and reads them.
 
-What is here is what constants and kernels need: years, months by number and by name, days, weekdays, hours, minutes,
-seconds and their fractions, and texts between them. Of all other patterns only Spark knows the values.
+What is here is what constants and kernels need: years, quarters, months by number and by name, days, weekdays, hours of
+a day or of its half, minutes, seconds and their fractions, and texts between them. Of all other patterns only Spark
+knows the values.
 """
 
 from __future__ import annotations
@@ -249,7 +250,7 @@ def pattern_of(pattern: str) -> TimePattern:
     letters = {part[0] for part in parts}
     written = known if len(known) == len(parts) else None
     readers = _readers(parts)
-    return TimePattern(written, readers, bool(letters & set("HmsS")), "S" in letters, _beyond(parts, readers))
+    return TimePattern(written, readers, bool(letters & set("HhKkamsS")), "S" in letters, _beyond(parts, readers))
 
 
 def _beyond(parts: Sequence[str], readers: Sequence[_Part] | None) -> str | None:
@@ -311,6 +312,15 @@ def _number(value: Callable[[_Moment], int], digits: int) -> Callable[[_Moment],
     return lambda moment: f"{value(moment):0{digits}}"
 
 
+def _hour(moment: _Moment) -> int:
+    return moment.micros // (3_600 * _SECOND)
+
+
+def _day_of_year(moment: _Moment) -> int:
+    year, month, day = moment.date
+    return dt.date(2000 if calendar.isleap(year % 400 + 400) else 2001, month, day).timetuple().tm_yday
+
+
 def _year(digits: int) -> Callable[[_Moment], str]:
     def write(moment: _Moment) -> str:
         year = moment.date[0]
@@ -339,7 +349,19 @@ def _writer(part: str) -> Callable[[_Moment], str] | None:
         case "E", _ if count <= 4:
             return lambda moment: _DAYS[(moment.days + 3) % 7][: None if count == 4 else 3]
         case "H", (1 | 2):
-            return _number(lambda moment: moment.micros // (3_600 * _SECOND), count)
+            return _number(_hour, count)
+        case "h", (1 | 2):
+            return _number(lambda moment: (_hour(moment) + 11) % 12 + 1, count)
+        case "K", (1 | 2):
+            return _number(lambda moment: _hour(moment) % 12, count)
+        case "k", (1 | 2):
+            return _number(lambda moment: (_hour(moment) + 23) % 24 + 1, count)
+        case "a", 1:
+            return lambda moment: "AM" if _hour(moment) < 12 else "PM"
+        case "D", (1 | 2 | 3):
+            return _number(_day_of_year, count)
+        case (("q" | "Q"), (1 | 2)):
+            return _number(lambda moment: (moment.date[1] + 2) // 3, count)
         case "m", (1 | 2):
             return _number(lambda moment: moment.micros // (60 * _SECOND) % 60, count)
         case "s", (1 | 2):

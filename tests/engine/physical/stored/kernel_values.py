@@ -167,6 +167,7 @@ CONSTANTS: dict[str, list[tuple[Any, DataType]]] = {
         for pattern in (
             *("yyyy-MM-dd", "yyyy-MM", "dd/MM/yyyy HH:mm:ss", "EEE", "EEEE, dd MMM yyyy", "MMMM", "HH:mm"),
             *("y-M-d'T'H:m:s.SSS", "yy", "yyyyyy", "yyy", "L/LL", "SSSSSSSSS", "S", "'o''clock' ''"),
+            *("h a", "hh:mm a", "K k", "KK-kk", "D", "DD", "yyyy-DDD", "yyyy-'Q'q", "QQ"),
         )
     ],
     **{name: [("yyyy-MM-dd", STRING)] for name in ("to_date", "to_timestamp")},
