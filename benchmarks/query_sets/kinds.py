@@ -190,6 +190,8 @@ def _joins() -> Iterator[KindOfQuery]:
         " AND b.ts > a.ts AND b.ts <= a.ts + INTERVAL '3' HOUR",
         "three": "SELECT a.id, u.name FROM t a JOIN u ON a.h = u.k JOIN bands b ON u.lo = b.lo",
         "bands": "SELECT t.id, b.name FROM t JOIN bands b ON t.i BETWEEN b.lo AND b.hi",
+        "texts that begin with others": "SELECT t.id, q.p FROM t"
+        " JOIN (SELECT DISTINCT SUBSTR(s, 1, 3) AS p FROM t WHERE i > 990) AS q ON t.s LIKE q.p || '%'",
         "near in time": "SELECT a.id, b.id AS other FROM t a JOIN t b"
         " ON b.ts > a.ts AND b.ts - a.ts < INTERVAL '20' SECOND AND b.i < 10",
         "cross with a few": "SELECT t.id, b.lo FROM t JOIN bands b ON t.i < b.lo AND b.lo < 30",
@@ -315,6 +317,9 @@ def _nested() -> Iterator[KindOfQuery]:
     exploded = "SELECT tag, COUNT(*) FROM t LATERAL VIEW EXPLODE(tags) e AS tag GROUP BY tag"
     unnested = "SELECT tag, COUNT(*) FROM (SELECT UNNEST(tags) AS tag FROM t) GROUP BY tag"
     yield KindOfQuery("nested groups", "EXPLODE", exploded, unnested)
+    words = "SELECT w, COUNT(*) FROM t LATERAL VIEW EXPLODE(SPLIT(REPEAT(s || ' ', 10), '\\\\s+')) e AS w GROUP BY w"
+    split = "SELECT w, COUNT(*) FROM (SELECT UNNEST(STRING_SPLIT(REPEAT(s || ' ', 10), ' ')) AS w FROM t) GROUP BY w"
+    yield KindOfQuery("nested groups", "EXPLODE of words", words, split)
     for name, value in {
         "TRANSFORM": "TRANSFORM(tags, v -> UPPER(v))",
         "STRUCT": "STRUCT(id, s)",
