@@ -312,6 +312,12 @@ def stored_below(path: str | Path) -> dict[str, Stored]:
     return {f"{folder.name}/{each.name}": each for each in folder.store.names(below)}
 
 
+def is_elsewhere(path: str) -> bool:
+    """Whether a file is in a store, and this machine has not fetched it, or some of it alone."""
+    folder = _folder_of(path)
+    return folder is not None and not os.path.exists(folder.local(path))
+
+
 def is_stored(path: str) -> bool:
     """Whether the store has a file; its listing may show a new one late."""
     folder = _folder_of(path)

@@ -1,6 +1,7 @@
 """Verification of a session's files while it goes on: all at once, or in turn as batches run.
 
 After every tenth batch a thread verifies some of them, so that in time each is read again and no batch waits for it.
+Those that are in a store alone are not fetched for that: a machine that fetches one compares its checksum.
 A damaged file is named, and nothing is changed in the session any more: rows that follow from damaged ones would be
 wrong.
 """
@@ -13,6 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from workbench.explain.text import counted
+from workbench.files.shared import is_elsewhere
 from workbench.network.network import checked_query
 from workbench.session.changes import StateStore
 from workbench.session.directory.integrity import FileVerifier, StoredFile
@@ -84,7 +86,7 @@ class IntegrityChecks:
     def verify_some(self) -> None:
         """Start to verify the next files in the other thread."""
         with self._store.exclusively():
-            self._left = self._left or self._opening.stored_files()
+            self._left = self._left or [one for one in self._opening.stored_files() if not is_elsewhere(one.file)]
             self._running = self._pool.submit(self._verify_next)
 
     def check(self, empty: bool = False) -> CheckReport:
