@@ -58,12 +58,6 @@ class Scan:
         fields = tuple(layout.arrow.field(key) for key in keys)
         return Scan(only(layout.arrow, names), layout.types(names), fields, bit)
 
-    @staticmethod
-    def everything(layout: Layout) -> Scan:
-        """A scan of all rows with all columns, also their lineage."""
-        names = [name for name in layout.arrow.names if name not in (BATCH, WEIGHT)]
-        return Scan.of(layout, names, (), None)
-
     def with_key(self, name: str) -> Scan:
         """The scan with one more key, a number that rows have beside their columns."""
         return replace(self, keys=(*self.keys, pa.field(name, pa.int64())))
