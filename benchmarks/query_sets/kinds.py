@@ -317,8 +317,9 @@ def _nested() -> Iterator[KindOfQuery]:
     exploded = "SELECT tag, COUNT(*) FROM t LATERAL VIEW EXPLODE(tags) e AS tag GROUP BY tag"
     unnested = "SELECT tag, COUNT(*) FROM (SELECT UNNEST(tags) AS tag FROM t) GROUP BY tag"
     yield KindOfQuery("nested groups", "EXPLODE", exploded, unnested)
-    words = "SELECT w, COUNT(*) FROM t LATERAL VIEW EXPLODE(SPLIT(REPEAT(s || ' ', 10), '\\\\s+')) e AS w GROUP BY w"
-    split = "SELECT w, COUNT(*) FROM (SELECT UNNEST(STRING_SPLIT(REPEAT(s || ' ', 10), ' ')) AS w FROM t) GROUP BY w"
+    texts = "REPEAT(s || ' ', 10)"
+    words = f"SELECT word, COUNT(*) FROM t LATERAL VIEW EXPLODE(SPLIT({texts}, '\\\\s+')) e AS word GROUP BY word"
+    split = f"SELECT word, COUNT(*) FROM (SELECT UNNEST(STRING_SPLIT({texts}, ' ')) AS word FROM t) GROUP BY word"
     yield KindOfQuery("nested groups", "EXPLODE of words", words, split)
     for name, value in {
         "TRANSFORM": "TRANSFORM(tags, v -> UPPER(v))",
