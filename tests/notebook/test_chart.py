@@ -6,6 +6,7 @@ import datetime as dt
 import math
 import re
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 import pandas as pd
@@ -182,8 +183,34 @@ def test_rows_of_one_name_have_bars_of_their_own(asked: dict[str, str]) -> None:
 def test_times_are_written_with_24_hours() -> None:
     rows = pd.DataFrame({"at": pd.date_range("2026-03-02 10:00", periods=30, freq="h"), "n": range(30)})
     html = answer_chart(rows, ChartColumns.of([("at", TIMESTAMP), ("n", INTEGER)], {}), 30, "q").html or ""
-    marks = re.findall(r">([^<]*)</text>", html)
+    marks = re.findall(r">([^<]*)</(?:text|tspan)>", html)
     assert "15:00" in marks and "Mar 03" in marks and not any("PM" in mark for mark in marks)
+
+
+SPANS = [
+    ("2026-03-02 12:31", "2min", 14),
+    ("2026-10-23 03:00", "h", 60),
+    ("2026-03-23", "D", 12),
+    ("2025-11-01", "D", 99),
+]
+
+
+@pytest.mark.parametrize(("begins", "step", "count"), SPANS)
+def test_the_axis_of_times_has_days_and_no_label_over_another(begins: str, step: str, count: int) -> None:
+    """Nine hours of several days stood without their days, the first of a month was called Apr, and ends overlapped."""
+    rows = pd.DataFrame(
+        {"at": pd.date_range(begins, periods=count, freq=step), "n": [1, 3] * (count // 2) + [2] * (count % 2)}
+    )
+    html = answer_chart(rows, ChartColumns.of([("at", TIMESTAMP), ("n", INTEGER)], {}), count, "q").html or ""
+    below = html[: html.index(">at</text>")]
+    places = re.findall(
+        r'text-anchor="(\w+)" transform="translate\(([\d.]+),\d+\)"[^>]*opacity="1">(.*?)</text>', below
+    )
+    middles = [(float(x), re.sub("<[^>]*>", " ", label).strip()) for anchor, x, label in places if anchor == "middle"]
+    assert len(middles) >= 5 and len(middles) == len(places), "none is moved to the side"
+    assert all(right - left > 30 for (left, _), (right, _) in pairwise(middles)), middles
+    assert step == "2min" or all(re.search(r"[A-Z][a-z]{2} \d\d|20\d\d", label) for _, label in middles), middles
+    assert {"1", "2", "3"} <= {*re.findall(r">([^<]*)</text>", html)} and ">1.5<" not in html
 
 
 def test_letters_can_be_read() -> None:

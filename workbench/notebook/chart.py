@@ -25,6 +25,7 @@ import vl_convert
 
 from workbench.errors import nearest
 from workbench.explain.text import counted, monospace, short
+from workbench.notebook.chart_axes import CLOCK, whole_ticks
 from workbench.notebook.command_line import MagicError
 from workbench.notebook.display import Shown, marked_cell, table
 from workbench.sql.algebra.column_names import unique_names
@@ -46,11 +47,6 @@ ADDED, REMOVED = "#4e79a7", "#d98b46"
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE)
 _TIMES = (Kind.DATE, Kind.TIMESTAMP)
 _EPOCH = dt.date(1970, 1, 1).toordinal()
-_CLOCK = "utcFormat(datum.value, {" + ", ".join(f"{unit}: '{form}'" for unit, form in {
-    "year": "%Y", "quarter": "%b", "month": "%b", "week": "%b %d", "date": "%b %d",
-    "hours": "%H:%M", "minutes": "%H:%M", "seconds": "%H:%M:%S", "milliseconds": "%H:%M:%S.%L",
-}.items()) + "})"  # fmt: skip
-"""How a place of the axis of times is written, by what it is the beginning of: with 24 hours, as tables have them."""
 _INK, _LETTERS = "currentColor", 12
 _LOOK: dict[str, Any] = {
     "background": None,
@@ -62,6 +58,7 @@ _LOOK: dict[str, Any] = {
         "gridColor": _INK, "gridOpacity": 0.15, "titleFontWeight": "normal",
         "labelFontSize": _LETTERS, "titleFontSize": _LETTERS, "titlePadding": 10,  # as its text may be wider
         "labelSeparation": 16,  # as above
+        "labelFlush": False,  # what overlaps is found before the first and the last label would be moved
     },
     "legend": {"labelColor": _INK, "titleColor": _INK, "titleFontWeight": "normal", "labelFontSize": _LETTERS,
                "titleFontSize": _LETTERS},
@@ -290,7 +287,7 @@ def answer_spec(rows: pd.DataFrame, columns: ChartColumns, heading: str) -> dict
     """
     along: dict[str, Any] = {"field": "x", "title": columns.x or "row"}
     if columns.over_time:
-        along |= {"type": "temporal", "scale": {"type": "utc"}, "axis": {"labelExpr": _CLOCK}}
+        along |= {"type": "temporal", "scale": {"type": "utc"}, "axis": {"labelExpr": CLOCK}}
     elif columns.named:
         along |= {"type": "nominal", "sort": None, "axis": {"labelLimit": 200, "title": None}}
     else:
@@ -300,6 +297,8 @@ def answer_spec(rows: pd.DataFrame, columns: ChartColumns, heading: str) -> dict
         values["scale"] = {"zero": False}
     tooltip = [{"field": "label", "title": columns.x or "row"}, {"field": "y", "title": columns.y, "format": ",.12~g"}]
     across = columns.kind == BARS_KIND
+    if whole := whole_ticks(_floats(rows[columns.y]), "x" if across else "y"):
+        values["axis"] = {"tickCount": whole}
     encoding: dict[str, Any] = {"y" if across else "x": along, "x" if across else "y": values}
     if columns.by is not None:
         encoding["color"] = {"field": "by", "type": "nominal", "title": columns.by, "sort": None,
