@@ -53,6 +53,7 @@ DATA = call("field", COLUMNS[POINT][0], Constant(3, INTEGER))
 OF_BYTES = ("hex_of_bytes", "length_of_bytes", "md5_of_bytes", "sha1_of_bytes", "base64_of_bytes", "crc32_of_bytes")
 NAMED = call("struct", *(COLUMNS[type_][0] for type_ in (TEXTS, INTEGER, MONEY, DATE, STRING, BOOLEAN)))
 SOME_JSON = Constant('{"a": [1, {"b": 2.50}], "": null}', JSON)
+INSTANTS = [[call("instant_of", clock, Constant(zone, STRING)) for clock in COLUMNS[TIMESTAMP]] for zone in ZONES]
 OTHERS: dict[str, list[tuple[Expression, ...]]] = {
     **{
         name: [
@@ -124,6 +125,8 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
         name: [(COLUMNS[TIMESTAMP][0], Constant(zone, STRING), COLUMNS[TIMESTAMP][1]) for zone in ZONES]
         for name in ("kept_instant_of", "instant_by_offset_of")
     },
+    **{name: [(first,) for first, _ in INSTANTS] for name in ("unix_seconds", "unix_millis", "unix_micros")},
+    "seconds_between": [tuple(pair) for pair in INSTANTS],
     "convert_timezone": [
         (*(Constant(zone, STRING) for zone in pair), COLUMNS[TIMESTAMP][0]) for pair in itertools.permutations(ZONES, 2)
     ],

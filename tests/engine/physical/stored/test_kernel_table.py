@@ -121,6 +121,12 @@ def test_every_kernel_is_asked() -> None:
     assert {c.function for c in accepted_calls()} == set(KERNELS)
 
 
+def test_seconds_of_instants_are_asked() -> None:
+    """The time between two instants is counted by them; each batch of it was a job of Spark."""
+    of_instants = {c.function for c in accepted_calls() if any(argument.type.zoned for argument in c.arguments)}
+    assert of_instants >= {"unix_seconds", "unix_millis", "unix_micros", "seconds_between"}
+
+
 def test_values_are_those_of_spark(spark: SparkSession) -> None:
     wrong = compared(spark, rows(), [*accepted_calls()])
     assert not wrong, "\n".join([f"{len(wrong)} differ", *wrong[:40]])

@@ -207,14 +207,19 @@ def _in_units(*units: str) -> Callable[[Call], bool]:
     return lambda call: _is_time(call) and _unit(call, 1) in {*_MONTHS, "QUARTER", "WEEK", *units}
 
 
+def _are_times(call: Call) -> bool:
+    """Whether all arguments are days, times or instants, whose microseconds are counted alike in every zone."""
+    return all(argument.type.kind in (Kind.DATE, Kind.TIMESTAMP) for argument in call.arguments)
+
+
 def _unix(unit: int) -> Kernel:
-    """How many of a unit there are since 1970; Spark divides DOUBLEs, which do not have all large numbers."""
+    """How many of a unit there are since 1970, of an instant in UTC; Spark divides DOUBLEs, which lack large numbers."""
 
     def compute(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
         micros = _micros(arguments[0])
         return _with_nulls(micros if unit == 1 else np.floor(micros / unit).astype(np.int64), arguments[0])
 
-    return Kernel(compute, of_kinds(Kind.TIMESTAMP))
+    return Kernel(compute, _are_times)
 
 
 def _add_seconds(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
@@ -369,7 +374,7 @@ TIME_KERNELS = {
     "to_timestamp": Kernel(_read, _is_read),
     "unix_date": Kernel(lambda call, arguments: _with_nulls(_days(arguments[0]), arguments[0]), of_kinds(Kind.DATE)),
     "unix_micros": _unix(1),
-    "seconds_between": Kernel(_seconds_between, of_kinds(Kind.DATE, Kind.TIMESTAMP)),
+    "seconds_between": Kernel(_seconds_between, _are_times),
     "timestamp_seconds": _since_1970(1_000_000),
     "timestamp_millis": _since_1970(1_000),
     "timestamp_micros": Kernel(lambda call, arguments: arguments[0].cast(pa.timestamp("us")), of_kinds(Kind.INTEGER)),
