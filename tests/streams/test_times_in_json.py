@@ -18,7 +18,11 @@ TIMES = "2026-03-01T10:30:00.5Z", "2026-03-01T11:30:00Z"
 @pytest.mark.parametrize(
     ("values", "said", "expected"),
     [
-        (TIMES, "at: texts, read as times, in UTC; --type at=string keeps them", "2026-03-01 10:30:00.500000"),
+        (
+            TIMES,
+            "at: texts, read as times, in UTC; --type at=timestamptz keeps the instants, --type at=string the texts",
+            "2026-03-01 10:30:00.500000",
+        ),
         (("2026-03-01", None), "at: texts, read as dates; --type at=string keeps them", "2026-03-01"),
         (
             ("13.01.2026", "02.03.2026"),

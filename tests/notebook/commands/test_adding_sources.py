@@ -16,7 +16,10 @@ from workbench.notebook.session import Session
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("Orders {}", "placed: texts, read as times, in UTC; --type placed=string keeps them"),
+        (
+            "Orders {}",
+            "placed: texts, read as times, in UTC; --type placed=timestamptz keeps the instants, --type placed=string",
+        ),
         ("Orders {} --time placed", "id integer, placed timestamp, ms integer"),
         ('Orders {} --type "ms=timestamp ms"', "id      integer"),
     ],

@@ -124,8 +124,10 @@ def find_times(records: Sequence[JsonRecord], schema: pa.Schema, declared: Conta
             found = guess(column.name, _texts(values)) if column.type == pa.string() else None
             if found is not None and found.type in (DATE, TIMESTAMP):
                 seen[column.name] = replace(found, first=())
-                kept = declaration(column.name, "string")
-                said.append(f"{column.name}: texts, read as {found.why}; {kept} keeps them")
+                texts, instants = (declaration(column.name, type_) for type_ in ("string", "timestamptz"))
+                is_zoned = ", in UTC" in found.why
+                kept = f"{instants} keeps the instants, {texts} the texts" if is_zoned else f"{texts} keeps them"
+                said.append(f"{column.name}: texts, read as {found.why}; {kept}")
             elif found is not None and ", of dates: " in found.why:
                 said.append(f"{column.name}: {found.why}")
     return FoundTimes(pa.schema(fields, schema.metadata), seen, said)

@@ -213,7 +213,7 @@ def _are_times(call: Call) -> bool:
 
 
 def _unix(unit: int) -> Kernel:
-    """How many of a unit there are since 1970, of an instant in UTC; Spark divides DOUBLEs, which lack large numbers."""
+    """How many of a unit there are since 1970, of an instant in UTC; Spark divides DOUBLEs, not exact ones."""
 
     def compute(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
         micros = _micros(arguments[0])
