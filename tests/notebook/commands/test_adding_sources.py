@@ -18,7 +18,8 @@ from workbench.notebook.session import Session
     [
         (
             "Orders {}",
-            "placed: texts, read as times, in UTC; --type placed=timestamptz keeps the instants, --type placed=string",
+            "placed: texts, read as times, in UTC; --type placed=timestamptz keeps the instants, "
+            "--type placed=string the texts",
         ),
         ("Orders {} --time placed", "id integer, placed timestamp, ms integer"),
         ('Orders {} --type "ms=timestamp ms"', "id      integer"),
