@@ -189,7 +189,7 @@ def _name(before: Token | None, word: Token, after: Token | None) -> TokenType |
     is_name = (
         (kind is TokenType.VALUES and (behind is None or behind in _AFTER_A_NAME))
         or (kind in _OF_STATEMENTS and first is not None and behind is not TokenType.L_PAREN)
-        or (kind in _BETWEEN_VALUES and awaits_value and first is not TokenType.NOT)
+        or (kind in _BETWEEN_VALUES and word.text.isalpha() and awaits_value and first is not TokenType.NOT)
         or (kind in _OF_GROUPS and awaits_value and first is not TokenType.WITH and behind is not TokenType.L_PAREN)
     )
     return TokenType.VAR if is_name else None
