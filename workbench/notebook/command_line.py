@@ -226,6 +226,8 @@ class Command:
         after, before = words[at + 1 : at + 2], words[at - 1] if at else ""
         if unknown == "--replace" and self.name.startswith("%"):
             return "a cell with the name of a query takes its place: leave --replace out"
+        if self.name == "streams" and not unknown.startswith("-"):
+            return f"%argus stream {' '.join(words)} adds one"
         option, equals, value = unknown.partition("=")
         if f"--{option.lower()}" in self.options:
             dashed = [*words[:at], f"--{option.lower()}{equals}{value}", *words[at + 1 :]]
@@ -259,6 +261,7 @@ class Command:
         if unknown.lower() in ("select", "with"):
             return f"the SQL stands in the lines below %%argus {before}"
         if len(placed) == 1 and placed[0].completes and unknown.lower() not in _OF_OTHERS:
+            before = before.rstrip(",")
             each = f"{self._line([before])}, then {self._line([unknown])}"
             return f'one at a time: {each}; "{before} {unknown}" in quotes is one name'
         return self._line(words[:at]) if self._reads(words[:at]) and not words[at + 1 :] else ""
@@ -348,7 +351,8 @@ class Parser(argparse.ArgumentParser):
         near = nearest(word.lstrip("-"), options, shown=options.__getitem__) if word.startswith("-") else None
         begun = (f"did you mean {flag}?" for name, flag in options.items() if len(name) > 1 and word.startswith(flag))
         named = SYNONYMS.get(word.lstrip("-").partition("=")[0].lower(), "") if word.startswith("--") else ""
-        near = (HOW_GIVEN.get(named + word[2:].partition("=")[0]) if word.startswith("--") else None) or near
+        how = word.startswith("--") and named in ("", *options) and HOW_GIVEN.get(named + word[2:].partition("=")[0])
+        near = how or near
         near = near or next(begun, None) or (f"did you mean {options[named]}?" if named in options else None)
         if re.fullmatch(r"-[a-z]", word) and not near:
             begins = [flag for name, flag in options.items() if name.startswith(word[1])]

@@ -17,7 +17,7 @@ from workbench.sql.algebra.constant_texts import number_of_text, typed_text, wit
 from workbench.sql.algebra.counted import counted_number, of_number, time_of_text
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.folding import constant_as, fold, parse_date, parse_instant
-from workbench.sql.algebra.hints import fields_hint, literal_hint
+from workbench.sql.algebra.hints import TESTS, fields_hint, literal_hint
 from workbench.sql.algebra.types import (
     BINARY,
     BOOLEAN,
@@ -328,7 +328,7 @@ def _hint(expression: Expression, type_: DataType) -> str:
         return f"write '{value}' in quotes" + f", or '0{value}' if the column has that" * is_code
     if type_.kind not in _CASTS[expression.type.kind]:
         return f"no {expression.type.kind} converts to {with_article(type_.kind)}"
-    return "write a test, as x > 0" if type_.kind is Kind.BOOLEAN else f"convert with CAST(... AS {type_.kind})"
+    return TESTS[expression.type.numeric] if type_.kind is Kind.BOOLEAN else f"convert with CAST(... AS {type_.kind})"
 
 
 def unify(arguments: Sequence[Expression]) -> tuple[tuple[Expression, ...], DataType]:

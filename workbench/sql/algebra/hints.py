@@ -21,6 +21,11 @@ _NO_DIGITS = re.compile(r"nan|[+-]?inf(inity)?", re.IGNORECASE)
 _PLAIN = re.compile(r"[-+]?\d+(\.\d+)?")
 _COMMA_FRACTION = re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d+),\d+")
 _COMMA_GROUPS = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?")
+TESTS = {
+    True: "a BOOLEAN is a condition itself: write x, or NOT x; of a number write a test, as x > 0",
+    False: "write a test, as x > 0",
+}
+"""What is said where a BOOLEAN is needed; by whether a number stands there."""
 _CLOCK = re.compile(r"[ T]+((\d{1,2}):(\d{2}))")
 _POINT_GROUPS = re.compile(r"[-+]?\d{1,3}(\.\d{3}){2,}")
 

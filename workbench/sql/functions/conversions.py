@@ -185,7 +185,8 @@ def _type(b: ExpressionBinder, node: exp.DataType) -> DataType:
     except SqlError:
         is_number = name.startswith(("decimal", "numeric"))
         digits_hint = "it has 1 to 38 digits, the fraction's among them, as in DECIMAL(9, 2)"
-        hint = digits_hint if is_number else "of amounts there is DECIMAL(15, 2), of texts VARCHAR"
+        others = "of amounts there is DECIMAL(15, 2), of texts VARCHAR, of other numbers BIGINT and DOUBLE PRECISION"
+        hint = digits_hint if is_number else others
         b.source.refuse(f"the type {node.sql()}", node.parent or node, hint)
 
 

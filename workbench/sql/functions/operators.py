@@ -216,7 +216,10 @@ def in_list(b: ExpressionBinder, node: exp.In) -> Expression:
         if (array := node.args.get("field")) is not None:
             if b.rules.finds_beside_nulls:
                 return b.bind(exp.ArrayContains(this=array, expression=node.this))
-            hint = f"ARRAY_CONTAINS({array.sql(b.dialect)}, {node.this.sql(b.dialect)}) asks an array"
+            value, asked = node.this.sql(b.dialect), array.sql(b.dialect)
+            hint = f"ARRAY_CONTAINS({asked}, {value}) asks an array"
+            hint = f"{value} = ANY ({asked}) asks an array" if b.dialect == "postgres" else hint
+            hint = f"write {value} IS NULL" if isinstance(array, exp.Null) else hint
             raise b.source.error("IN needs a list in parentheses", node, hint)
         b.source.refuse("IN with a subquery", node, "write it as a join, with DISTINCT in a subquery")
     values = node.expressions

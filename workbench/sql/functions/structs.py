@@ -71,6 +71,8 @@ def field(b: ExpressionBinder, value: Expression, name: str, node: exp.Expr) -> 
         hints = {
             Kind.ARRAY: f"{before}[{name}] is an element of it"
             if name.isdigit()
+            else f"CARDINALITY({before}) is how many it has"
+            if name.lower() in ("length", "size", "len", "count")
             else f"TRANSFORM(x, v -> v.{name}) has those of an array",
             Kind.MAP: f"{before}['{name}'] is a value of the map",
         }

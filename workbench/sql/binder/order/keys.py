@@ -167,7 +167,9 @@ def shown_name(node: exp.Expr, source: SourceText) -> str:
     """What an item of the select list is called: its alias, or its text."""
     if isinstance(node, exp.Alias):
         if isinstance(node.args["alias"], exp.Placeholder):
-            source.refuse("a colon behind a value", node, "GET_JSON_OBJECT(s, '$.a') reads JSON")
+            source.refuse(
+                "a colon behind a value", node, "x.a is a field of a struct, GET_JSON_OBJECT(s, '$.a') reads JSON"
+            )
         return node.alias
     inner = node.unnest()
     if isinstance(inner, exp.Column):
