@@ -166,6 +166,7 @@ WARNED = (
     ("postgres", "SELECT tags[0] FROM Parcel", "counted from 1"),
 )
 TAKEN = (
+    ("postgres", "SELECT ~id AS bits, id FROM Parcel WHERE depot ~ 'a' AND (~id) > 3"),
     ("duckdb", "SELECT PERCENTILE_CONT([0.25, 0.9]) WITHIN GROUP (ORDER BY kg DESC) FROM Parcel"),
     ("duckdb spark postgres", "(SELECT depot FROM Parcel ORDER BY kg LIMIT 3) UNION SELECT depot FROM Depot"),
     ("duckdb spark postgres", "SELECT id FROM Parcel UNION SELECT cap FROM Depot ORDER BY id LIMIT 3"),

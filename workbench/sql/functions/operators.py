@@ -210,16 +210,14 @@ def in_list(b: ExpressionBinder, node: exp.In) -> Expression:
     if not node.expressions and not any(node.args.get(key) for key in ("query", "unnest", "field")):
         raise b.source.error("IN needs a list", node, "write values in the parentheses")
     if isinstance(alone := node.args.get("field"), exp.Literal):
-        hint = f"write it in parentheses: IN ({alone.sql(b.dialect)})"
-        raise b.source.error("IN needs a list", node, hint)
+        raise b.source.error("IN needs a list", node, f"write it in parentheses: IN ({alone.sql(b.dialect)})")
     if not node.expressions:
         if (array := node.args.get("field")) is not None:
             if b.rules.finds_beside_nulls:
                 return b.bind(exp.ArrayContains(this=array, expression=node.this))
             value, asked = node.this.sql(b.dialect), array.sql(b.dialect)
-            hint = f"ARRAY_CONTAINS({asked}, {value}) asks an array"
-            hint = f"{value} = ANY ({asked}) asks an array" if b.dialect == "postgres" else hint
-            hint = f"write {value} IS NULL" if isinstance(array, exp.Null) else hint
+            called = f"{value} = ANY ({asked})" if b.dialect == "postgres" else f"ARRAY_CONTAINS({asked}, {value})"
+            hint = f"write {value} IS NULL" if isinstance(array, exp.Null) else f"{called} asks an array"
             raise b.source.error("IN needs a list in parentheses", node, hint)
         b.source.refuse("IN with a subquery", node, "write it as a join, with DISTINCT in a subquery")
     values = node.expressions
