@@ -184,12 +184,13 @@ def _name(before: Token | None, word: Token, after: Token | None) -> TokenType |
     not the word MAP."""
     first, behind = (None if token is None else token.token_type for token in (before, after))
     kind, awaits_value = word.token_type, first in BEFORE_VALUE
+    is_word = word.text.isalpha() and behind is not TokenType.L_PAREN  # the sign ~ of postgres is RLIKE, too
     if kind is TokenType.MAP:
         return TokenType.IDENTIFIER if behind not in _OF_A_MAP else None
     is_name = (
         (kind is TokenType.VALUES and (behind is None or behind in _AFTER_A_NAME))
         or (kind in _OF_STATEMENTS and first is not None and behind is not TokenType.L_PAREN)
-        or (kind in _BETWEEN_VALUES and word.text.isalpha() and awaits_value and first is not TokenType.NOT)
+        or (kind in _BETWEEN_VALUES and is_word and awaits_value and first is not TokenType.NOT)
         or (kind in _OF_GROUPS and awaits_value and first is not TokenType.WITH and behind is not TokenType.L_PAREN)
     )
     return TokenType.VAR if is_name else None
