@@ -190,8 +190,7 @@ def _joins() -> Iterator[KindOfQuery]:
         " AND b.ts > a.ts AND b.ts <= a.ts + INTERVAL '3' HOUR",
         "three": "SELECT a.id, u.name FROM t a JOIN u ON a.h = u.k JOIN bands b ON u.lo = b.lo",
         "bands": "SELECT t.id, b.name FROM t JOIN bands b ON t.i BETWEEN b.lo AND b.hi",
-        "texts that begin with others": "SELECT t.id, q.p FROM t"
-        " JOIN (SELECT DISTINCT SUBSTR(s, 1, 3) AS p FROM t WHERE i > 990) AS q ON t.s LIKE q.p || '%'",
+        "prefix": "SELECT id, p FROM t JOIN (SELECT DISTINCT LEFT(s, 3) p FROM t WHERE i > 990) q ON s LIKE p || '%'",
         "near in time": "SELECT a.id, b.id AS other FROM t a JOIN t b"
         " ON b.ts > a.ts AND b.ts - a.ts < INTERVAL '20' SECOND AND b.i < 10",
         "cross with a few": "SELECT t.id, b.lo FROM t JOIN bands b ON t.i < b.lo AND b.lo < 30",
@@ -312,15 +311,13 @@ def _nested() -> Iterator[KindOfQuery]:
         ("EXISTS of lambda", "EXISTS(tags, v -> v LIKE 's1%')", "LEN(LIST_FILTER(tags, lambda v: v LIKE 's1%')) > 0"),
     ):
         yield KindOfQuery("nested", name, f"SELECT id FROM t WHERE {condition}", f"SELECT id FROM t WHERE {again}")
-    groups = "SELECT device.id, COUNT(*), AVG(device.at.lat) FROM t GROUP BY device.id"
-    yield KindOfQuery("nested groups", "GROUP BY field", groups, groups)
-    exploded = "SELECT tag, COUNT(*) FROM t LATERAL VIEW EXPLODE(tags) e AS tag GROUP BY tag"
-    unnested = "SELECT tag, COUNT(*) FROM (SELECT UNNEST(tags) AS tag FROM t) GROUP BY tag"
-    yield KindOfQuery("nested groups", "EXPLODE", exploded, unnested)
-    texts = "REPEAT(s || ' ', 10)"
-    words = f"SELECT word, COUNT(*) FROM t LATERAL VIEW EXPLODE(SPLIT({texts}, '\\\\s+')) e AS word GROUP BY word"
-    split = f"SELECT word, COUNT(*) FROM (SELECT UNNEST(STRING_SPLIT({texts}, ' ')) AS word FROM t) GROUP BY word"
-    yield KindOfQuery("nested groups", "EXPLODE of words", words, split)
+    sql = "SELECT device.id, COUNT(*), AVG(device.at.lat) FROM t GROUP BY device.id"
+    yield KindOfQuery("nested groups", "GROUP BY field", sql, sql)
+    words = "EXPLODE of words", "SPLIT(REPEAT(s || ' ', 10), '\\\\s+')", "STRING_SPLIT(REPEAT(s || ' ', 10), ' ')"
+    for name, array, again in (("EXPLODE", "tags", "tags"), words):
+        sql = f"SELECT tag, COUNT(*) FROM t LATERAL VIEW EXPLODE({array}) e AS tag GROUP BY tag"
+        again = f"SELECT tag, COUNT(*) FROM (SELECT UNNEST({again}) AS tag FROM t) GROUP BY tag"
+        yield KindOfQuery("nested groups", name, sql, again)
     for name, value in {
         "TRANSFORM": "TRANSFORM(tags, v -> UPPER(v))",
         "STRUCT": "STRUCT(id, s)",

@@ -48,11 +48,9 @@ def join() -> GeneratedQuery:
 
 def by_account() -> tuple[GeneratedQuery, ...]:
     """Sums, extremes, counts of values and a join by account, of which one may have most of the rows."""
-    columns = {
-        "sums": "SUM(amount) AS total, COUNT(*) AS n, SUM(CAST(payment AS DOUBLE)) AS numbers",
-        "extremes": "MIN(amount) AS least, MAX(CAST(amount AS DOUBLE)) AS most",
-        "values": "COUNT(DISTINCT payer) AS payers, MEDIAN(payment) AS middle",
-    }
+    sums = "SUM(amount) AS total, COUNT(*) AS n, SUM(CAST(payment AS DOUBLE)) AS numbers"
+    extremes = "MIN(amount) AS least, MAX(CAST(amount AS DOUBLE)) AS most"
+    columns = {"sums": sums, "extremes": extremes, "values": "COUNT(DISTINCT payer) AS n, MEDIAN(payment) AS middle"}
     groups = {name: f"SELECT account, {some} FROM {STREAM} GROUP BY account" for name, some in columns.items()}
     pairs = join().sql.replace(f"a.amount > {_LARGE} AND ", "")
     return tuple(_query(name, sql, "by account", 0) for name, sql in (groups | {"pairs": pairs}).items())
