@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
+from workbench.engine.physical.elements import joins_with_elements
 from workbench.engine.physical.looked_up import LookedUp
 from workbench.engine.physical.retention import RequiredTimes, required_times
 from workbench.explain.text import counted
@@ -156,7 +157,7 @@ class _States:
 
     @cached_property
     def _carried(self) -> Mapping[NodeId, Mapping[str, DataType]]:
-        return carried_columns(self.network)
+        return carried_columns(joins_with_elements(self.network).network)
 
     def _is_state(self, root: NodeId) -> bool:
         """Whether rows of a root are looked up again by an operator that reads them, or are groups."""
