@@ -146,3 +146,22 @@ def test_an_explanation_among_queries_names_no_others() -> None:
 def test_long_cells_wrap_also_where_those_around_them_do_not() -> None:
     html = ExplanationView("mine", (decision(),), ())._repr_html_()
     assert html.count('<div style="white-space:normal">') == 3
+
+
+def planned(name: str, sql: str) -> Explanation:
+    return Planner().register(Network(), name, bind(sql, "spark", SCHEMA).named(name)[name]).explanation
+
+
+def test_places_of_arrays_are_not_told_of() -> None:
+    """They are rows of constants, a hundred UNION ALL of them."""
+    exploded = "SELECT w FROM fed LATERAL VIEW EXPLODE(SPLIT(city, ' ')) x AS w"
+    told = {
+        name: ExplanationView.of(planned(name, sql))
+        for name, sql in (("words", exploded), ("rows", "SELECT * FROM (VALUES (1), (2)) v(a)"))
+    }
+    assert str(told["words"]).splitlines() == [
+        "words: nothing shared, 1 node new",
+        "  F  stream  SELECT * FROM fed",
+        "  ⋈  new     SELECT * FROM fed l JOIN «places» r ON EXPLODE(SPLIT(l.city, ' '))",
+    ]
+    assert len(told["rows"].decisions) > 2

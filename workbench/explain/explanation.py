@@ -33,8 +33,9 @@ class ExplanationView(Explanation):
 
     @staticmethod
     def of(explanation: Explanation) -> ExplanationView:
-        """The same decisions, to be shown."""
-        return ExplanationView(explanation.query, explanation.decisions, explanation.notes)
+        """The same decisions, to be shown; of rows of constants there is nothing to share."""
+        decisions = tuple(decision for decision in explanation.decisions if not decision.constant)
+        return ExplanationView(explanation.query, decisions, explanation.notes)
 
     def among(self, queries: Container[str]) -> ExplanationView:
         """The same, with no query that others than these were: what was dropped shares nothing any more."""

@@ -148,8 +148,11 @@ class Wording(Words):
         return self.name(id_) if node is None or isinstance(node, Source) else f"the {self.name(id_)}"
 
     def name(self, id_: NodeId) -> str:
-        """A node in a few words; a stream has a name."""
+        """A node in a few words; a stream has a name, and what EXPLODE looks at are places."""
         node = self._nodes.get(id_)
+        made = node.types if isinstance(node, Aggregate | SetOperation) else {}
+        if made and all(self._origin(id_, column).is_place for column in made):
+            return "places"
         return id_ if node is None else node.title(self)
 
     def sentence(self, text: str) -> str:

@@ -64,6 +64,7 @@ class Decision:
         reason: what remains to be tested, or what was changed for it.
         candidates: what else was considered in its place, the chosen one included.
         name: what it does, in a few words.
+        constant: whether it makes rows of constants for another node, as the places of arrays are.
     """
 
     node: NodeId
@@ -74,6 +75,7 @@ class Decision:
     reason: str = ""
     candidates: tuple[Candidate, ...] = ()
     name: str = ""
+    constant: bool = False
 
 
 @dataclass(frozen=True)
