@@ -321,7 +321,8 @@ def test_what_a_query_has_not_is_named_where_it_is() -> None:
 
         assert hint_of(lambda: query.amount) == 'a column of its answer: result()["Amount"]'
         assert hint_of(lambda: query["amount"]) == 'a column of its answer: result()["Amount"]'
-        assert hint_of(lambda: list(query)) == "its answer is a DataFrame: result().iloc[0]"
+        rows = "its answer is a DataFrame: result().iloc[0], and result().itertuples() goes over its rows"
+        assert hint_of(lambda: list(query)) == rows
         assert hint_of(lambda: query.sort("a")) == "did you mean result?"
         assert hint_of(lambda: session["best"]) == "session.query('best')"
         assert hint_of(lambda: session.why("best")) == "a Query has it: session.query(…).why"

@@ -8,6 +8,7 @@ from random import Random
 
 import pyarrow as pa
 import pytest
+from long import LONG
 from oracle.harness import Case, Feed, Oracle
 from oracle.test_corrections import corrected
 
@@ -93,7 +94,7 @@ def test_each_reader_beside_the_others(one_by_one: bool) -> None:
         oracle.check_changes()
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", CASES if LONG else Random(SEED).sample([*CASES], 5))
 def test_a_reader_alone(name: str) -> None:
     random = Random(SEED)
     feeds = {"t": corrected(rows(random, 20), 8, 6, SEED), "words": Feed(WORD_ROWS, static=True)}

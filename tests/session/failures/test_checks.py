@@ -18,6 +18,11 @@ from workbench.sql.checks import checks_of
 LINKED = "SELECT id, (SELECT name FROM G WHERE G.id = F.code) AS name FROM F"
 
 
+def tree() -> SimpleNamespace:
+    """Rows without columns of elements."""
+    return SimpleNamespace(plan=SimpleNamespace(elements={}))
+
+
 def test_a_check_is_counted_only_where_its_rows_may_have_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     counted: list[QueryPlan] = []
     rows = 0
@@ -32,7 +37,7 @@ def test_a_check_is_counted_only_where_its_rows_may_have_changed(monkeypatch: py
     (check,) = checks_of(asked)
     network = planner.register(network, check_name("linked", 1), check.query).network
     queries = {"linked": SimpleNamespace(logical=asked)}
-    trees = dict.fromkeys((plan.read.root for plan in network.queries.values()), object())
+    trees = {plan.read.root: tree() for plan in network.queries.values()}
 
     def committed(**changed: object) -> State:
         return State(network=network, queries=queries, engine=SimpleNamespace(by_root={**trees, **changed}))  # type: ignore[arg-type]
@@ -47,5 +52,5 @@ def test_a_check_is_counted_only_where_its_rows_may_have_changed(monkeypatch: py
     assert not reasons(committed()) and len(counted) == 1
     rows = 2
     read = counted[0].read.root
-    assert reasons(committed(), **{read: object()}) == {"linked": check.reason}
+    assert reasons(committed(), **{read: tree()}) == {"linked": check.reason}
     assert len(counted) == 2

@@ -23,7 +23,7 @@ from workbench.session.sinks.kafka import TopicTarget
 from workbench.session.sinks.postgres import PostgresTarget
 from workbench.session.sinks.target import Delivery, TakesDeliveries, Target
 from workbench.session.sinks.webhook import WEBHOOKS, WebhookTarget
-from workbench.streams.addresses.address import check_no_connection_string
+from workbench.streams.addresses.address import check_no_connection_string, shown_address
 from workbench.streams.files.delta_table import is_delta_table
 from workbench.streams.live.kafka.address import KAFKA_SCHEME as KAFKA
 from workbench.streams.live.postgres.address import POSTGRES_SCHEMES
@@ -104,8 +104,9 @@ def _target_of(given: object) -> Target:
                 "a sink needs a target", hint="a folder, as out/fees, or an address, as http://host/fees"
             )
         case str() if (typed := _ONE_SLASH.fullmatch(given)) is not None:
-            what = f"{given} is neither a folder nor an address"
-            raise SessionError(what, hint=f"did you mean {typed[1]}://{typed[2]}?")
+            meant = shown_address(f"{typed[1]}://{typed[2]}")
+            what = f"{meant.replace('://', ':/', 1)} is neither a folder nor an address"
+            raise SessionError(what, hint=f"did you mean {meant}?")
         case str() if given.startswith(WEBHOOKS):
             return WebhookTarget(given)
         case str() if given.startswith(KAFKA):
