@@ -80,7 +80,7 @@ def rows(random: Random, count: int) -> pa.Table:
 WORD_ROWS = pa.table({"word": [*WORDS, None, "zz", "a"], "size": pa.array(range(9), pa.int64())})
 
 
-@pytest.mark.parametrize("one_by_one", [True, False])
+@pytest.mark.parametrize("one_by_one", [True, False] if LONG else [SEED % 2 == 0])
 def test_each_reader_beside_the_others(one_by_one: bool) -> None:
     random = Random(SEED)
     names = random.sample([*CASES], len(CASES))
