@@ -277,12 +277,9 @@ class _PlanBuilder:
         """How the pairs of a join are looked up."""
         tests, join = self.tests[root], self.network.nodes[root]
         assert isinstance(join, Join)
-        required = {
-            nodes: map_predicates(conjunction(*(tests[node] for node in nodes)), join.of_carried)
-            if join.elements
-            else conjunction(*(tests[node] for node in nodes))
-            for nodes in self.read_sets[root]
-        }
+        required = {nodes: conjunction(*(tests[node] for node in nodes)) for nodes in self.read_sets[root]}
+        if join.elements:  # paths are looked for over the columns of the sides
+            required = {nodes: map_predicates(tested, join.of_carried) for nodes, tested in required.items()}
         produced = self.produced if self.network.monotone[root] else None
         return plan_lookups(self.network, root, required, produced, self.limits.paths_per_join)
 

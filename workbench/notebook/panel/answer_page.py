@@ -45,7 +45,7 @@ def page_of(
         >>> page["rows"]
         [{'cells': ('1',), 'fresh': False, 'was': None}, {'cells': ('1,000',), 'fresh': False, 'was': ['7']}]
     """
-    cells, numbers, texts = _written(rows, [was for was in replaced if was])
+    cells, numbers, texts = _cell_texts(rows, [was for was in replaced if was])
     before = [_was(was, row, texts) for was, row in zip(replaced or [None] * len(cells), cells, strict=True)]
     return {
         "columns": [
@@ -77,7 +77,7 @@ def answer_table(rows: pd.DataFrame, total: int, title: str) -> Shown:
         >>> answer_table(pd.DataFrame({"n": [12345]}), 1, "big").html.partition("<tbody>")[2]
         '<tr><td class="number">12,345</td></tr></tbody></table></div>'
     """
-    cells, numbers, _ = _written(rows)
+    cells, numbers, _ = _cell_texts(rows)
     html = grid([str(name) for name in rows.columns], [list(map(escape, row)) for row in cells], numbers)
     return Shown(rows_table(rows, total, title).text, f'<div style="overflow-x:auto">{html}</div>')
 
@@ -93,7 +93,7 @@ def value_text(value: Any) -> str:
     return _text(value, is_number, rounded_text, _time_unit([value]))
 
 
-def _written(
+def _cell_texts(
     rows: pd.DataFrame, before: Sequence[Sequence[Any]] = ()
 ) -> tuple[list[tuple[str, ...]], list[int], list[_Text]]:
     """The texts of rows, which columns are numbers, and what writes the values of each column.
