@@ -26,7 +26,7 @@ from workbench.engine.operators.analytic.numbered import evaluated_change
 from workbench.engine.operators.analytic.ordered_rows import OrderedRows, prefix_columns
 from workbench.engine.operators.analytic.partitions import PartitionLookup
 from workbench.engine.operators.analytic.ranges import Around
-from workbench.engine.physical.analytic.reach import all_along, known_along, of_all, reach, running
+from workbench.engine.physical.analytic.reach import all_along, in_range, known_along, of_all, reach, running
 from workbench.engine.storage.comparable import Direction
 from workbench.engine.storage.exact_sums import ExactSums
 from workbench.engine.storage.indexes import order_index
@@ -39,7 +39,7 @@ from workbench.limits import Limits
 from workbench.sql.algebra.analytic import AnalyticCall, Frame, FrameEnd, Over, rank
 from workbench.sql.algebra.expressions import Column, Constant
 from workbench.sql.algebra.ordering import SortKey
-from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING, DataType, decimal
+from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
 
 DUCK = duckdb.connect(config={"threads": 1})
 SCHEMA = pa.schema(
@@ -491,3 +491,24 @@ def test_rows_of_many_small_partitions_read_their_neighbours(
     whole = replace(step, rows=replace(step.rows, limits=Limits(rows_of_large_partition=10**9)))
     parent = InputRows(arriving, stored)
     assert change(step, calls, parent) == change(whole, calls, parent)
+
+
+@pytest.mark.parametrize("here", [FrameEnd("0"), FrameEnd("0", "DAY")])
+@pytest.mark.parametrize(
+    ("type_", "away"),
+    [
+        (INTEGER, FrameEnd("-2")),
+        (DOUBLE, FrameEnd("-2.5")),
+        (decimal(15, 2), FrameEnd("-0.5")),
+        (DATE, FrameEnd("-7", "DAY")),
+        (DATE, FrameEnd("-1", "MONTH")),
+        (TIMESTAMP, FrameEnd("-7", "DAY")),
+        (TIMESTAMP, FrameEnd("-60", "SECOND")),
+    ],
+    ids=str,
+)
+def test_a_frame_up_to_its_row_reaches_as_far_as_its_other_end(type_: DataType, away: FrameEnd, here: FrameEnd) -> None:
+    """The row itself is at no distance, in whatever unit this is said."""
+    over = Over((), (SortKey(Column("t", type_)),))
+    for start, end in ((away, here), (here, FrameEnd(away.by[1:], away.unit))):
+        assert in_range([AnalyticCall("sum", (Column("x", DOUBLE),), DOUBLE, over, Frame("range", start, end))])

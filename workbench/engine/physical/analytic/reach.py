@@ -337,6 +337,8 @@ def distance_in_order(end: FrameEnd, type_: DataType) -> float | None:
         >>> distance_in_order(FrameEnd("-1", "MONTH"), DataType(Kind.DATE))
         31
     """
+    if not float(end.by):
+        return 0
     match type_.kind:
         case Kind.DOUBLE:
             return abs(float(end.by))
