@@ -1,7 +1,7 @@
 """Places of keys in the runs of an index, and keys a number of rows or groups of peers away from them.
 
-Keys are found in the order before the batch and in that after it, of all partitions that change together: a step of a
-binary search is one of all their keys.
+Keys are found in the order before the batch and in that after it, of all partitions that change together: those of all
+are searched by one call for each run.
 """
 
 from __future__ import annotations
@@ -247,12 +247,5 @@ class Partitions:
 
 
 def _search(orders: OrderKeys, low: Positions, high: Positions, keys: OrderKeys, end: End) -> Positions:
-    """Where keys stand among the entries between two places each: binary searches, a step of all at a time."""
-    low, high = low.copy(), high.copy()
-    left = np.flatnonzero(low < high)
-    while len(left):
-        middle = (low[left] + high[left]) // 2
-        behind = orders[middle] < keys[left] if end == "left" else orders[middle] <= keys[left]
-        low[left[behind]], high[left[~behind]] = middle[behind] + 1, middle[~behind]
-        left = left[low[left] < high[left]]
-    return low
+    """Where keys stand among the entries between two places each; all entries of a run are in order."""
+    return np.clip(orders.searchsorted(keys, end), low, high)

@@ -36,6 +36,8 @@ HASH, NUMBER, WIDE = 8, 8, 16
 """Bytes of a hash, of a number, and of a decimal of more digits than a number of 64 bits has."""
 
 _SIGN = np.uint64(1 << 63)
+_WORD = 2**64 - 1
+"""The greatest number of 64 bits."""
 _LARGEST, _ROUNDED = float(np.finfo(np.float64).max), 1e-15
 """The largest DOUBLE, and by how much of two numbers their sum may be rounded."""
 
@@ -230,7 +232,6 @@ def _encoded(column: pa.Array, direction: Direction) -> npt.NDArray[np.uint8]:
 
 def _added_to_order(numbers: npt.NDArray[np.uint8], type_: pa.DataType, by: float) -> npt.NDArray[np.uint8]:
     """Encoded numbers that are so far away, and for DOUBLE a little farther; none is beyond those of its bytes."""
-    size = numbers.shape[1]
     if pa.types.is_floating(type_):
         bits = (np.ascontiguousarray(numbers).view(">u8").ravel().astype(np.uint64) ^ _SIGN).view(np.int64)
         values = (bits ^ (bits >> 63 & np.int64(2**63 - 1))).view(np.float64)
@@ -239,6 +240,18 @@ def _added_to_order(numbers: npt.NDArray[np.uint8], type_: pa.DataType, by: floa
             moved = near + by + np.copysign((np.abs(near) + abs(by)) * _ROUNDED, by)
         moved = np.where(values == np.copysign(np.inf, by), values, moved)
         return np.where(np.isnan(values)[:, None], numbers, _encoded(pa.array(moved), ASCENDING)[:, 1:])
-    least, most = 0, 2 ** (8 * size) - 1
-    whole = [max(least, min(int.from_bytes(number, "big") + int(by), most)) for number in map(bytes, numbers)]
-    return np.frombuffer(b"".join(n.to_bytes(size, "big") for n in whole), np.uint8).reshape(-1, size)
+    return ~_moved_up(~numbers, -int(by)) if by < 0 else _moved_up(numbers, int(by))
+
+
+def _moved_up(numbers: npt.NDArray[np.uint8], by: int) -> npt.NDArray[np.uint8]:
+    """Encoded whole numbers and another one; what is beyond the greatest of their bytes is the greatest."""
+    words = np.ascontiguousarray(numbers).view(">u8").astype(np.uint64)
+    moved, carried = words.copy(), np.zeros(len(words), dtype=np.uint64)
+    by = min(by, 2 ** (8 * numbers.shape[1]) - 1)
+    for at in reversed(range(words.shape[1])):
+        added = words[:, at] + np.uint64(by & _WORD)
+        moved[:, at] = added + carried
+        carried = ((added < words[:, at]) | (moved[:, at] < added)).astype(np.uint64)
+        by >>= 64
+    moved[carried > 0] = _WORD
+    return moved.astype(">u8").view(np.uint8).reshape(numbers.shape)

@@ -301,5 +301,8 @@ NUMBER_KERNELS = {
     "round_scaled": Kernel(_round_scaled, _is_scaled),
     "sqrt": Kernel(_sqrt, _is_double),
     "isnan": Kernel(lambda call, arguments: pc.is_nan(arguments[0].fill_null(0.0)), _is_double),
+    "is_nan_in_duckdb": Kernel(lambda call, arguments: pc.is_nan(arguments[0]), _is_double),
+    "is_infinite": Kernel(lambda call, arguments: pc.is_inf(arguments[0]), _is_double),
+    "isfinite": Kernel(lambda call, arguments: pc.is_finite(arguments[0]), _is_double),
 }
 """By the name of the function."""

@@ -61,7 +61,7 @@ def _in_python(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
 
 
 _IN_PYTHON = Kernel(_in_python, lambda call: True, nested=True)
-KERNELS.update({name: (_IN_PYTHON,) for name, function in FUNCTIONS.items() if function.python is not None})
+KERNELS |= {name: (_IN_PYTHON,) for name, each in FUNCTIONS.items() if each.python is not None and name not in KERNELS}
 
 HIGHEST = 100
 """Operators inside one another that are evaluated here: a walk follows them by calls, and a Python worker takes a
