@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 
 from workbench.engine.physical.row_tests import RowTests, over_pairs
 from workbench.limits import Limits
+from workbench.sql.algebra.expressions import Column
 
 MOST = 10**9
 CHOICES = (
@@ -37,8 +38,7 @@ LIMITS = {
 WAYS: dict[str, dict[str, object]] = {
     **{way: {} for way in LIMITS},
     "Spark tests all pairs": {"residual_tests": lambda tested, paths: RowTests(by_spark=over_pairs(tested))},
-    "Spark evaluates all rows": {"reads_stored_columns": lambda plan: False},
-    "no plan is kept": {"has_exchange": lambda plan: True},
+    "Spark evaluates all rows": {"needs_no_spark": lambda expression: isinstance(expression, Column)},
 }
 """Functions of the engine that decide otherwise, beside ``LIMITS``."""
 SHORT = ["rows are many", "Spark tests all pairs", "Spark evaluates all rows"]

@@ -7,7 +7,6 @@ from engine.growing_network import Planning, total
 from workbench.engine.physical.fusion import fused_operators
 from workbench.engine.physical.planner import plan_trees
 from workbench.engine.physical.plans import AggregatePlan
-from workbench.engine.physical.row_inputs import operands
 from workbench.network.nodes import Aggregate
 
 
@@ -52,14 +51,15 @@ def test_no_statistic_makes_those_beside_it_read_rows() -> None:
     assert max(len(plan.grouped.finals) + len(plan.grouped.from_values) for plan in plans) >= len(calls)
 
 
-def test_groupings_that_spark_evaluates_take_no_others_along() -> None:
+def test_groupings_without_a_kernel_are_stored_with_the_rows_and_run_with_the_others() -> None:
     planning = Planning()
-    for i, group in enumerate(("g", "h", "YEAR(d)", "JSON_ARRAY_LENGTH(g)", "SOUNDEX(h)")):
+    for i, group in enumerate(("g", "YEAR(d)", "SOUNDEX(h)", "SOUNDEX(CONCAT(h, g))")):
         planning.register(f"q{i}", f"SELECT {group}, COUNT(*) AS n FROM F GROUP BY {group}")
-    assert planning.sizes() == [2, 3]
-    for plan in plan_trees(planning.network, {}).values():
-        if isinstance(plan, AggregatePlan):
-            assert bool(operands(plan.grouped.inputs(0))) is (len(plan.roots) == 2)
+    assert planning.sizes() == [4]
+    plans = plan_trees(planning.network, {})
+    (grouped,) = [plan for plan in plans.values() if isinstance(plan, AggregatePlan)]
+    stored = grouped.grouped.stored(0)
+    assert len(stored) == 2 and stored.items() <= plans[grouped.inputs[0][0]].keys.items()
 
 
 def test_set_operators_over_siblings_are_siblings() -> None:

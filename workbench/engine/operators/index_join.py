@@ -94,37 +94,27 @@ class IndexJoin:
             pairs += sum(segment.rows for segment in task.inputs[semijoin.side].change)
         return pairs
 
-    def pairs(self, task: TaskInput, arrays: ArrowBatches | None = None) -> ArrowBatches:
-        """One task's part of the candidate pairs.
-
-        Args:
-            task: its inputs are the left and the right side.
-            arrays: the changed rows of the side with ``places``, where they are not read here. The other side, of
-                places, has changed only where there were no arrays before.
-        """
+    def pairs(self, task: TaskInput) -> ArrowBatches:
+        """One task's part of the candidate pairs; its inputs are the left and the right side."""
         for change, others, changed in self._halves(task, self._first):
-            if arrays is not None and self.places is not None and changed != self.places.side:
-                continue
-            for lookup in self._lookups(self.paths, change, changed, task, arrays):
+            for lookup in self._lookups(self.paths, change, changed, task):
                 yield from self._pairs_of_access_path(lookup, others)
         for semijoin in self.semijoins:
             for change, others, changed in self._halves(task, first=semijoin.side):
                 for lookup in self._lookups((semijoin.path,), change, changed, task):
                     yield from self._pairs_of_semijoin(lookup, others, changed == semijoin.side)
 
-    def rows(
-        self, task: TaskInput, names: Mapping[str, str], schema: pa.Schema, arrays: ArrowBatches | None = None
-    ) -> ArrowBatches:
+    def rows(self, task: TaskInput, names: Mapping[str, str], schema: pa.Schema) -> ArrowBatches:
         """One task's part of the pairs that pass the tests as rows of the join, ``Limits.pairs_handed_on`` at a
         time.
 
         Args:
-            task, arrays: see ``pairs``.
+            task: see ``pairs``.
             names: for each column of a row that of the pairs.
             schema: of the rows.
         """
         waiting: list[pa.RecordBatch] = []
-        for pairs in self.pairs(task, arrays):
+        for pairs in self.pairs(task):
             pairs = _where(self.tests.passes(pairs), pairs)
             for name, expression in self.computed:
                 pairs = pairs.append_column(name, evaluate(expression, pairs))
@@ -156,12 +146,11 @@ class IndexJoin:
         change: Run,
         changed: int,
         task: TaskInput,
-        arrays: ArrowBatches | None = None,
     ) -> Iterator[Lookup]:
         """One task's part of a side's change, once for each access path: the rows of the node that have a key."""
         own, other = self._paired[:: 1 - 2 * changed]
         decides = self._decides(changed)
-        for rows in self._changed_rows(change, changed, task) if arrays is None else arrays:
+        for rows in self._changed_rows(change, changed, task):
             for each, path in product(self._with_places(rows, changed), paths):
                 if (lookup := Lookup.of(path, changed, own, other, each, decides, task.limits)) is not None:
                     yield lookup

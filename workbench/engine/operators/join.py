@@ -12,7 +12,7 @@ Source: thesis T4.1; Budiu et al., DBSP: Automatic incremental view maintenance,
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from dataclasses import replace
 from functools import partial
 
@@ -26,24 +26,17 @@ from workbench.engine.physical.access_paths import EVERY_PAIR
 from workbench.engine.physical.array_places import ELEMENT, PLACE, ArrayPlaces, array_places
 from workbench.engine.physical.filters.guards import by_cost
 from workbench.engine.physical.plans import JoinPlan
-from workbench.engine.physical.row_inputs import over_rows
 from workbench.engine.physical.row_tests import as_of_pair, pair_column, residual_tests
 from workbench.engine.physical.semijoin import all_of
-from workbench.engine.physical.stored.kernels.table import has_kernels
 from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.spark.jobs import Job, StepJob
 from workbench.engine.storage.job_input import JobInput
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout, only
-from workbench.engine.storage.positions import PositionedRows
 from workbench.engine.storage.scan import Scan
 from workbench.network.nodes import Join
 from workbench.sql.algebra.expressions import Column, Expression, columns, map_columns, substituted
-from workbench.sql.algebra.types import INTEGER
 from workbench.sql.predicates.cnf import map_expressions, pred_set, predicate_columns
 from workbench.sql.render.spark_sql import predicates_to_spark
-
-SIZE = "_size"
-"""The column of the numbers of places that Spark sets beside arrays."""
 
 
 def join_job(runner: Runner, operator: OperatorInput, plan: JoinPlan) -> Job | None:
@@ -101,19 +94,9 @@ def _job(runner: Runner, plan: JoinPlan, pairs: IndexJoin, job_input: JobInput, 
     names |= {_operand(name): name for name in tested} | {mark: mark for mark in (BATCH, WEIGHT)}
     schema, ddl = only(layout.arrow, [*names]), layout.ddl([*names])
     where = predicates_to_spark(by_cost(left), lambda column: f"`{_operand(column.name)}`") if left else ""
-    if (places := pairs.places) is None or has_kernels(places.size):
-        return runner.task_job(
-            lambda task: pairs.rows(job_input.read(task, tasks), names, schema), tasks, ddl, plan, where=where
-        )
-    arrays = PositionedRows(job_input, pairs.sides[places.side].input, tasks, places.side)
-    operands = Layout({column.name: column.type for column in columns(places.size)})
-    sizes = runner.evaluated(plan, arrays, operands, {SIZE: over_rows(places.size)})
-    own = replace(pairs, places=replace(places, size=Column(SIZE, INTEGER)))
-
-    def rows(batches: ArrowBatches) -> ArrowBatches:
-        yield from own.rows(job_input.read(), names, schema, arrays.whole(batches))
-
-    return runner.frame_job(sizes, rows, ddl, plan, where)
+    return runner.task_job(
+        lambda task: pairs.rows(job_input.read(task, tasks), names, schema), tasks, ddl, plan, where=where
+    )
 
 
 def _operand(name: str) -> str:
@@ -124,7 +107,8 @@ def _operand(name: str) -> str:
 def index_join_of(plan: JoinPlan, left: ParentRows, right: ParentRows) -> IndexJoin:
     """The index join that finds a join's pairs: by its access paths, by the places of arrays, or by comparing all."""
     join, semijoins, access = plan.join, all_of(plan.semijoins), plan.access_paths
-    places = None if access or semijoins else array_places(join.tested)
+    arrays = array_places(join.tested)
+    places = None if access or semijoins else arrays
     if not access and not semijoins:
         access = (EVERY_PAIR if places is None else places.path,)
     paths = (*access, *(semijoin.path for semijoin in semijoins))
@@ -144,6 +128,8 @@ def index_join_of(plan: JoinPlan, left: ParentRows, right: ParentRows) -> IndexJ
 
     layouts = [rows.relation.layout for rows in (left, right)]
     read = needed.difference(elements.values()) | predicate_columns(join.tested)
+    if arrays is not None:
+        read |= {Column(name, value.type, arrays.side) for name, value in arrays.stored.items()}
     found = IndexJoin(
         scan(0, read, layouts[0]),
         scan(1, read, layouts[1]),
@@ -168,7 +154,10 @@ def _elements(join: Join, places: ArrayPlaces) -> dict[Expression, Column]:
 def _values(plan: JoinPlan, places: ArrayPlaces | None) -> dict[str, Expression]:
     """The columns of the join's rows, over columns of its sides; elements are columns where ``places`` are known."""
     join, made = plan.join, dict(plan.join.elements)
-    elements = {} if places is None else _elements(join, places)
+    arrays = array_places(join.tested)
+    elements: Mapping[Expression, Expression] = {} if places is None else _elements(join, places)
+    if places is None and arrays is not None:
+        elements = {value: arrays.stored_element for _, value in join.elements}
     return {
         name: substituted(made[name], elements) if name in made else join.names.input(Column(name, type_))
         for name, type_ in plan.produced.items()

@@ -24,7 +24,7 @@ from workbench.engine.operators.too_much_work import TooMuchWork
 from workbench.engine.physical.plans import AggregatePlan, RecursionPlan, TreePlan
 from workbench.engine.physical.row_inputs import over_rows
 from workbench.engine.physical.stored.calls import Functions
-from workbench.engine.spark.arrow_tasks import ArrowBatches, TakesTooLong, attempt_here, map_rows, run_tasks
+from workbench.engine.spark.arrow_tasks import ArrowBatches, TakesTooLong, attempt_here, run_tasks
 from workbench.engine.spark.failures import StepError
 from workbench.engine.spark.interrupts import Cancelled
 from workbench.engine.spark.job_properties import DESCRIPTION, INPUT, SHARED, first_texts
@@ -142,7 +142,7 @@ class Runner:
         return self.views.bind(f"{plan.name}_{role}", rows)
 
     def cached(self, plan: TreePlan, role: str, depends_on: object, make: Callable[[], AnyJob]) -> AnyJob:
-        """A job of a tree, made every time where it has an exchange.
+        """A job of a tree.
 
         Args:
             plan: the tree's. The job is kept while a later plan computes the same, for any readers of the tree.
@@ -233,30 +233,6 @@ class Runner:
         calls = calls or bool(plan.filter.filter.calls)
         written = WrittenRows(rows, self.filter_and_write(plan), buckets)
         return StepJob(written, tasks, self.folder(plan.name), calls)
-
-    def frame_job(
-        self,
-        frame: DataFrame,
-        step: Callable[[ArrowBatches], ArrowBatches],
-        schema: str,
-        plan: TreePlan,
-        where: str = "",
-    ) -> Job:
-        """The job that passes rows through a step, and the step's output through the tree's filter.
-
-        Where Spark has nothing to evaluate in between, both are one step: rows do not go to the JVM and back.
-
-        Args:
-            frame: what the step gets.
-            step: gives the root's rows.
-            schema: of these, in Spark's DDL.
-            plan: the tree's plan.
-            where: what Spark tests of the rows, in SQL.
-        """
-        if where or evaluated(plan):
-            return self._job_of_rows(map_rows(frame, step, schema), plan, where)
-        write = self.filter_and_write(plan)
-        return filter_and_write_job(frame, lambda batches: write(step(batches)))
 
     def _job_of_rows(self, rows: DataFrame, plan: TreePlan, where: str) -> PlanJob:
         view = self.bind(plan, "rows", rows)

@@ -10,19 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import partial
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
 
 from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.plans import UnionPlan
-from workbench.engine.physical.row_inputs import SingleInput, calls_among, operands, row_input, with_calls
+from workbench.engine.physical.row_inputs import SingleInput, calls_among, row_input, stored_with, with_calls
 from workbench.engine.physical.stored.calls import Functions
-from workbench.engine.spark.arrow_tasks import ArrowBatches, map_rows
+from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.spark.jobs import Job
-from workbench.engine.storage.frames import change_frame
 from workbench.engine.storage.job_input import TaskInput
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout, conform, only
 from workbench.engine.storage.scan import Scan
@@ -41,16 +39,9 @@ def union_job(runner: Runner, operator: OperatorInput, plan: UnionPlan) -> Job |
 
     def make() -> Job:
         change = UnionChange.of(plan.union, plan.produced, runner.functions)
-        if not any(map(operands, change.inputs.values())):
-            step = partial(change.of_task, scans=scans)
-            calls = bool(change.functions)
-            return runner.task_job(lambda task: step(job_input.read(task, tasks)), tasks, change.ddl, plan, calls)
-        frames = []
-        for at, scan in scans.items():
-            rows = change_frame(runner.spark, job_input, at, scan, tasks)
-            evaluated = rows.selectExpr("*", *operands(change.inputs[at]))
-            frames.append(map_rows(evaluated, partial(change.of_parent, at), change.ddl))
-        return runner.frame_job(reduce(DataFrame.union, frames).coalesce(tasks), iter, change.ddl, plan)
+        step = partial(change.of_task, scans=scans)
+        calls = bool(change.functions)
+        return runner.task_job(lambda task: step(job_input.read(task, tasks)), tasks, change.ddl, plan, calls)
 
     return runner.cached(plan, "rows", (tuple(scans.items()), tasks), make)
 
@@ -61,6 +52,7 @@ def _scans(operator: OperatorInput, plan: UnionPlan) -> dict[int, Scan]:
     for branches in branches_by_parent(union):
         first = branches[0]
         read = {c.name for at in branches for c in union.direct_columns(union.direct[at][1], plan.produced)}
+        read |= {name for at in branches for name in stored_with(map(row_input, union.direct[at][1]))}
         rows = operator.parents[first]
         scans[first] = Scan.of(rows.relation.layout, sorted(read), (), rows.bit)
     return scans
@@ -109,7 +101,7 @@ class UnionChange:
         return Layout(self.columns).ddl([*self.columns, BATCH, WEIGHT])
 
     def of_task(self, task: TaskInput, scans: Mapping[int, Scan]) -> ArrowBatches:
-        """A task's part of the change, where Spark evaluates nothing of the rows.
+        """A task's part of the change.
 
         Args:
             task: its inputs are those of the branches.

@@ -13,7 +13,14 @@ from itertools import chain
 
 from workbench.engine.physical.accumulators import Additive, Final, StatePart, additive, rows_part
 from workbench.engine.physical.moments import Moments
-from workbench.engine.physical.row_inputs import RowInput, SingleInput, calls_among, row_input, single_inputs
+from workbench.engine.physical.row_inputs import (
+    RowInput,
+    SingleInput,
+    calls_among,
+    row_input,
+    single_inputs,
+    stored_with,
+)
 from workbench.engine.physical.stored.calls import StoredCall
 from workbench.engine.physical.stored.values import Computed
 from workbench.engine.physical.value_statistics import (
@@ -118,6 +125,15 @@ class GroupedPlan:
     def calls(self) -> tuple[StoredCall, ...]:
         """The calls of the analyst's functions over stored columns, each once."""
         return calls_among(chain.from_iterable(map(self.inputs, range(len(self.branches)))))
+
+    def stored(self, branch: int) -> Mapping[str, Expression]:
+        """What has no kernel, by the column of the rows of a branch that has its values."""
+        anew = {} if self.anew is None else self.anew.stored(branch)
+        return {**anew, **stored_with(self.inputs(branch))}
+
+    def columns(self, branch: int) -> tuple[str, ...]:
+        """The columns that are read of a branch, by its position."""
+        return tuple(sorted({*self.branches[branch].columns, *self.stored(branch)}))
 
     def inputs(self, branch: int) -> tuple[SingleInput, ...]:
         """The values that are computed from the rows of a branch, by its position; others have not the columns."""

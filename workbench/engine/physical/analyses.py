@@ -6,18 +6,32 @@ What is *mergeable*, read, tested and looked up of each local tree (a root and t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from workbench.engine.physical.access_paths import AccessPath, keyed
 from workbench.engine.physical.aggregate_plan import has_mergeable_state
 from workbench.engine.physical.analytic.reach import stored_along
+from workbench.engine.physical.array_places import array_places
 from workbench.engine.physical.fusion import member
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.recursion import RecursionSteps
+from workbench.engine.physical.row_inputs import row_input, stored_with
 from workbench.engine.storage.buckets import bucket_key
 from workbench.engine.storage.layout import MEMBER
 from workbench.network.network import Network
-from workbench.network.nodes import Aggregate, Analytic, Columns, Node, NodeId, Recursion, Selection, Window
+from workbench.network.nodes import (
+    Aggregate,
+    Analytic,
+    Columns,
+    Join,
+    Node,
+    NodeId,
+    Recursion,
+    Selection,
+    SetOperation,
+    SetOperator,
+    Window,
+)
 from workbench.sql.algebra.expressions import Column, Constant, Expression
 from workbench.sql.algebra.types import INTEGER
 from workbench.sql.predicates.cnf import TRUE, Literal, Operator, PredSet, conjunction, or_pred
@@ -106,8 +120,9 @@ def lookup_keys(
     produced: Mapping[NodeId, Columns],
     paths: Mapping[NodeId, Sequence[AccessPath]],
     row_keys: Mapping[NodeId, Sequence[Expression]],
+    grouped: Iterable[tuple[NodeId, Expression]],
 ) -> Mapping[NodeId, Mapping[str, Expression]]:
-    """For every tree, by root, the computed expressions its rows are looked up by, and the columns they are stored in.
+    """For every tree, by root, what is stored with its rows: what they are looked up by, and what has no kernel.
 
     Args:
         network: what runs.
@@ -115,8 +130,9 @@ def lookup_keys(
             not read, so the parent may lack its arguments.
         paths: for each join the access paths by which its sides are looked up.
         row_keys: for each aggregate the groups by which its parent's rows are looked up.
+        grouped: what operators that group read without a kernel for it, each with the node that they read it of.
     """
-    required: list[tuple[NodeId, Expression]] = []
+    required = [*grouped]
     for root, some in paths.items():
         parents = network.nodes[root].parents
         required += [by for path in some for ends in path.keys for by in zip(parents, ends, strict=True)]
@@ -128,7 +144,15 @@ def lookup_keys(
             keepers = (node.parent, node.id) if is_bounded(node) else (node.parent,)
             required += [(keeper, key) for keeper in keepers for key in node.over.expressions]
             functions = [function for function in node.functions if function.name in produced[node.id]]
-            required += [(node.parent, argument) for argument in stored_along(functions).values()]
+            arguments = [argument for function in functions for argument in function.arguments]
+            without_kernel = stored_with(map(row_input, arguments))
+            required += [(node.parent, e) for e in (*stored_along(functions).values(), *without_kernel.values())]
+        if isinstance(node, SetOperation) and node.operator is SetOperator.UNION_ALL:
+            for parent, values in node.direct:
+                read = (value for c, value in zip(node.columns, values, strict=True) if c.name in produced[node.id])
+                required += [(parent, value) for value in stored_with(map(row_input, read)).values()]
+        if isinstance(node, Join) and (places := array_places(node.tested)) is not None:
+            required += [(node.parents[places.side], value) for value in places.stored.values()]
         if isinstance(node, Recursion):
             required += RecursionSteps(node).looked_up
     required += [(network.nodes[root].parents[0], key) for root, some in row_keys.items() for key in some]

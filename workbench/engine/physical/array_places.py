@@ -7,13 +7,15 @@ ones. Comparing every row with every place would take an array's size a hundred 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.engine.physical.access_paths import AccessPath
+from workbench.engine.physical.join_keys import key_column
+from workbench.engine.physical.row_inputs import over_stored
 from workbench.engine.physical.stored.kernels.lists import element_at
 from workbench.engine.physical.stored.kernels.table import as_stored, evaluate, nested_values
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, map_columns, sources
@@ -57,6 +59,17 @@ class ArrayPlaces:
         return AccessPath(((own, other) if self.side == 0 else (other, own),))
 
     @property
+    def stored(self) -> dict[str, Expression]:
+        """What no kernel evaluates of the array and of its size, by the column of its side that has the values."""
+        return {key_column(part): part for e in (over_side(self.array), self.size) for part in over_stored(e)[1]}
+
+    @property
+    def stored_element(self) -> Call:
+        """``element``, of which ``stored`` has what no kernel evaluates."""
+        array = map_columns(over_stored(over_side(self.array))[0], lambda c: replace(c, source=self.side))
+        return replace(self.element, arguments=(array, self.place))
+
+    @property
     def element(self) -> Call:
         """The element of a pair."""
         assert self.array.type.element is not None
@@ -77,14 +90,14 @@ class ArrayPlaces:
             >>> [each.to_pydict() for each in places.each(rows, ["n", ELEMENT])]
             [{'n': [2, 2, 1], '_place': [1, 2, 1], '_element': ['x', 'y', 'z']}]
         """
-        sizes = np.maximum(evaluate(self.size, rows).fill_null(0).to_numpy(zero_copy_only=False), 0)
+        sizes = np.maximum(evaluate(over_stored(self.size)[0], rows).fill_null(0).to_numpy(zero_copy_only=False), 0)
         if not (total := int(sizes.sum())):
             return
         place = np.arange(1, total + 1) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         of = np.repeat(np.arange(rows.num_rows), sizes)
         # An array's bytes are taken to be as its elements are: rows of long ones come in smaller parts.
         end = np.cumsum(rows.nbytes / total * sizes[of])
-        lists = nested_values(over_side(self.array), rows) if ELEMENT in names else None
+        lists = nested_values(over_stored(over_side(self.array))[0], rows) if ELEMENT in names else None
         rows = rows.select([name for name in names if name != ELEMENT])
         for part in np.split(np.arange(total), np.flatnonzero(np.diff(end // most)) + 1):
             each = rows.take(pa.array(of[part])).append_column(PLACE, pa.array(place[part], pa.int64()))

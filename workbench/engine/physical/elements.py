@@ -106,7 +106,7 @@ def _elements(join: Join) -> Iterator[tuple[Expression, Column]]:
     It is called as the columns of a leaf are, so that further joins name it as they name these.
     """
     places = array_places(join.tested)
-    if places is not None and has_kernels(places.element):
+    if places is not None and has_kernels(places.stored_element):
         element = map_columns(places.element, join.names.output)
         leaf = split_leaf(join.names.output(places.place).name)[1]
         yield element, Column(f"{column_name(element)}_{leaf}", element.type)

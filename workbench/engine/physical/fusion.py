@@ -8,8 +8,7 @@ or two jobs (as the shared aggregates of CACQ's lineage).
 
 Statistics that are merged from stored parts (``accumulators``) may be of different groups, as with GROUPING SETS: a
 column by which a root does not group is NULL in its rows. Statistics that are computed anew from the rows of a group
-look these up by the group's columns, so there all fused roots must group by the same. Groupings that Spark must
-evaluate, such as ``SOUNDEX(s)``, are fused with each other alone: rows of the others need not go through Spark.
+look these up by the group's columns, so there all fused roots must group by the same.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from dataclasses import replace
 
-from workbench.engine.physical.row_inputs import Evaluated, row_input
 from workbench.network.network import Network
 from workbench.network.nodes import Aggregate, Node, NodeId, Recursion, SetOperation, SetOperator
 from workbench.sql.algebra.expressions import identity
@@ -109,9 +107,7 @@ def _form(node: Node, parents: list[str], mergeable: bool) -> Form:
         case Aggregate():
             statistics = sorted(f"{identity(s)} = {identity(node.direct_statistic(s))}" for s in node.statistics)
             if mergeable:
-                # A grouping that Spark must evaluate would take the rows of all others through Spark.
-                by_spark = any(isinstance(row_input(node.direct_group(g)), Evaluated) for g in node.groups)
-                return ("by Spark" if by_spark else "by columns", *parents, "with", *statistics)
+                return ("mergeable", *parents, "with", *statistics)
             groups = [f"{identity(group)} = {identity(node.direct_group(group))}" for group in node.groups]
             return ("aggregate", *parents, *groups, "with", *statistics)
         case Recursion():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TypeVar, assert_never
 
@@ -135,7 +135,7 @@ class _PlanBuilder:
             root: (*paths, *(s.path for s in all_of(semijoins))) for root, (paths, semijoins) in self.lookups.items()
         }
         row_keys = {root: plan.row_keys for name, plan in self.groupings.items() for root in operators[name]}
-        self.lookup_keys = lookup_keys(network, self.produced, paths, row_keys)
+        self.lookup_keys = lookup_keys(network, self.produced, paths, row_keys, self._grouped_without_kernel())
         anew = {root: row_keys[root] for root in row_keys if self.groupings[self.name_of[root]].anew is not None}
         self.bucket_columns = bucket_columns(network, paths, anew)
 
@@ -223,6 +223,13 @@ class _PlanBuilder:
                 raise ValueError(f"selection {node.id} has no operator of its own")
             case _:
                 assert_never(node)
+
+    def _grouped_without_kernel(self) -> Iterator[tuple[NodeId, Expression]]:
+        """What operators that group read and no kernel evaluates, each with the node that they read it of."""
+        for name, grouping in self.groupings.items():
+            for branch in range(len(grouping.branches)):
+                for value in grouping.stored(branch).values():
+                    yield from ((self.network.nodes[root].inputs[branch][0], value) for root in self.operators[name])
 
     def _reads_semijoin(self, root: NodeId) -> bool:
         """Whether a root reads a node of which only some pairs are stored; those of several nodes are all stored."""

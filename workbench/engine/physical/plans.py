@@ -16,6 +16,7 @@ from workbench.engine.physical.aggregate_plan import GroupedPlan
 from workbench.engine.physical.filters.filter_plan import CompiledFilter
 from workbench.engine.physical.fusion import member
 from workbench.engine.physical.recursion import RecursionSteps
+from workbench.engine.physical.row_inputs import row_input, stored_with
 from workbench.engine.physical.semijoin import Semijoin
 from workbench.engine.physical.stored.values import Computed, computed_value
 from workbench.engine.storage.buckets import BucketKey
@@ -310,10 +311,12 @@ class AnalyticPlan(BasePlan):
     def read(self) -> tuple[str, ...]:
         """The columns of the parent that its rows and the arguments of its functions are made of."""
         functions = self.node.by_name
-        arguments = (a for name in self.produced if name in functions for a in functions[name].arguments)
+        arguments = [a for name in self.produced if name in functions for a in functions[name].arguments]
+        stored = stored_with(map(row_input, arguments))
         passed = [name for name in self.produced if name not in functions]
         ranges = [key.expression for key in self.node.over.order if any(f.is_range for f in functions.values())]
-        return tuple(dict.fromkeys([*passed, *sorted(c.name for e in (*arguments, *ranges) for c in columns(e))]))
+        read = {*stored, *(column.name for e in (*arguments, *ranges) for column in columns(e))}
+        return tuple(dict.fromkeys([*passed, *sorted(read)]))
 
     @property
     def first(self) -> tuple[str, int] | None:

@@ -1,4 +1,8 @@
-"""What grouped operators compute from a row: columns, values of kernels or of Spark, tuples and products of these."""
+"""What operators compute from a parent's row: columns, values of kernels, tuples and products of these.
+
+What no kernel evaluates of an expression is stored with the parent's rows, as the keys are by which these are looked
+up: so it is evaluated where rows are written, and an operator reads columns alone.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +15,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.types import Mask, to_arrow
+from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.stored.calls import Functions, StoredCall
-from workbench.engine.physical.stored.values import StoredValue, stored_value
+from workbench.engine.physical.stored.kernels.table import has_kernels
+from workbench.engine.physical.stored.values import Computed, StoredValue, stored_value, with_call_columns
 from workbench.engine.storage.exact_sums import ExactSums, exact_products
 from workbench.engine.storage.sort_keys import tuple_texts
-from workbench.sql.algebra.expressions import Column, Expression, digest, identity
+from workbench.sql.algebra.expressions import Call, Column, Expression, digest, identity
 from workbench.sql.algebra.types import DataType
+from workbench.sql.functions.calls import calls_functions
 from workbench.sql.render.spark_sql import to_spark
 
 _DIGITS = 12
@@ -24,25 +31,19 @@ _DIGITS = 12
 
 
 @dataclass(frozen=True)
-class Evaluated:
-    """A value that Spark evaluates and sets beside the stored columns.
+class OfParts(Computed):
+    """An expression over stored columns, of which some have the values of parts of it.
 
     Attributes:
-        column: with the values.
-        sql: of the value, over the stored columns.
-        type: of the value.
+        calls: what functions of the analyst give, each after those that it reads.
+        stored: what has no kernel. The parent's rows are stored with its values (``key_column``).
     """
 
-    column: str
-    sql: str
-    type: DataType
-
-    def values(self, rows: pa.RecordBatch) -> pa.Array:
-        """The values of rows in which they have been set."""
-        return rows.column(self.column).cast(to_arrow(self.type))
+    calls: tuple[StoredCall, ...] = ()
+    stored: tuple[Expression, ...] = ()
 
 
-SingleInput = StoredValue | Evaluated
+SingleInput = StoredValue
 """The value of an expression."""
 
 
@@ -132,9 +133,58 @@ RowInput = SingleInput | TupleInput | ProductInput | DigitsInput
 
 
 def row_input(expression: Expression) -> SingleInput:
-    """An expression over a parent's rows, which Spark evaluates where no kernel does."""
-    stored = stored_value(expression)
-    return stored or Evaluated(f"_of {content_id(expression)}", over_rows(expression), expression.type)
+    """An expression over a parent's rows.
+
+    Example:
+        >>> from workbench.sql.algebra.types import STRING
+        >>> odd = Call("soundex", (Column("s", STRING),), STRING)
+        >>> row_input(Column("s", STRING)).columns, stored_with([row_input(odd)]) == {key_column(odd): odd}
+        (('s',), True)
+    """
+    over, stored = over_stored(expression)
+    if not stored and (value := stored_value(over)) is not None:
+        return value
+    known = with_call_columns(over)
+    assert known is not None  # ``over_stored`` leaves no other call
+    return OfParts(*known, stored)
+
+
+def over_stored(expression: Expression) -> tuple[Expression, tuple[Expression, ...]]:
+    """An expression in which columns have the values of what no kernel evaluates, and what that is.
+
+    Each is as small as can be, so that what is around it needs no column of its own.
+
+    Example:
+        >>> from workbench.sql.algebra.types import INTEGER, STRING
+        >>> odd = Call("soundex", (Column("s", STRING),), STRING)
+        >>> over, stored = over_stored(Call("length", (odd,), INTEGER))
+        >>> over == Call("length", (Column(key_column(odd), STRING),), INTEGER), stored == (odd,)
+        (True, True)
+    """
+    if needs_no_spark(expression):
+        return expression, ()
+    if isinstance(expression, Call) and not any(_is_lambda(argument) for argument in expression.arguments):
+        parts = [over_stored(argument) for argument in expression.arguments]
+        over = Call(expression.function, tuple(part for part, _ in parts), expression.type)
+        if over != expression and needs_no_spark(over):
+            return over, tuple(dict.fromkeys(part for _, those in parts for part in those))
+    return Column(key_column(expression), expression.type), (expression,)
+
+
+def needs_no_spark(expression: Expression) -> bool:
+    """Whether kernels and calls of the analyst's functions give the value of an expression."""
+    known = with_call_columns(expression) if calls_functions(expression) else (expression, ())
+    return known is not None and has_kernels(known[0])
+
+
+def _is_lambda(argument: Expression) -> bool:
+    return isinstance(argument, Call) and argument.function == "lambda"
+
+
+def stored_with(inputs: Iterable[SingleInput]) -> dict[str, Expression]:
+    """What has no kernel, by the column of the parent's rows."""
+    of_parts = (value for value in inputs if isinstance(value, OfParts))
+    return {key_column(part): part for value in of_parts for part in value.stored}
 
 
 def single_inputs(value: RowInput) -> tuple[SingleInput, ...]:
@@ -149,14 +199,16 @@ def single_inputs(value: RowInput) -> tuple[SingleInput, ...]:
     return (value,)
 
 
-def operands(inputs: Iterable[SingleInput]) -> list[str]:
-    """What Spark sets beside the rows, as SQL."""
-    return [f"{value.sql} AS `{value.column}`" for value in dict.fromkeys(inputs) if isinstance(value, Evaluated)]
-
-
 def calls_among(inputs: Iterable[SingleInput]) -> tuple[StoredCall, ...]:
-    """The calls of the analyst's functions over stored columns, each once."""
-    return tuple(dict.fromkeys(value for value in inputs if isinstance(value, StoredCall)))
+    """The calls of the analyst's functions, each once and after those that it reads."""
+    calls: list[StoredCall] = []
+    for value in inputs:
+        match value:
+            case StoredCall():
+                calls.append(value)
+            case OfParts():
+                calls += value.calls
+    return tuple(dict.fromkeys(calls))
 
 
 def with_calls(rows: pa.RecordBatch, calls: Iterable[StoredCall], functions: Functions) -> pa.RecordBatch:

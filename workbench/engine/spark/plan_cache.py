@@ -15,44 +15,31 @@ from typing import TypeVar, cast
 from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame
 
-from workbench.engine.spark.jobs import Job, JobRunner, PlanJob
-from workbench.errors.public_api import is_connect
+from workbench.engine.spark.jobs import Job, JobRunner
 
 AnyJob = TypeVar("AnyJob", bound=Job)
 
 
 class PlanCache:
-    """Jobs by name. A plan with an exchange is never kept, since Spark keeps the rows that it has exchanged."""
+    """Jobs by name. None of their plans has an exchange, of which Spark would keep the rows."""
 
     def __init__(self) -> None:
-        self._jobs: dict[str, tuple[object, Job | None]] = {}
-        """Each job with what it depends on; ``None`` in place of one with an exchange."""
+        self._jobs: dict[str, tuple[object, Job]] = {}
+        """Each job with what it depends on."""
 
     def get(self, name: str, depends_on: object, make: Callable[[], AnyJob]) -> AnyJob:
-        """The job of a name, made anew when what it depends on differs, and every time where it has an exchange."""
+        """The job of a name, made anew when what it depends on differs."""
         known = self._jobs.get(name)
         if known is not None and known[0] == depends_on:
             self._jobs[name] = (depends_on, known[1])  # the same objects are compared faster the next time
-            # A job of a name that depends on the same is of the same kind.
-            return cast(AnyJob, known[1]) if known[1] is not None else make()
+            return cast(AnyJob, known[1])  # a job of a name that depends on the same is of the same kind
         job = make()
-        exchanges = isinstance(job, PlanJob) and has_exchange(job.plan)
-        self._jobs[name] = (depends_on, None if exchanges else job)
+        self._jobs[name] = (depends_on, job)
         return job
 
     def forget(self, keep: Callable[[str], bool]) -> None:
         """Forget the jobs whose name is not to be kept."""
         self._jobs = {name: known for name, known in self._jobs.items() if keep(name)}
-
-
-def has_exchange(plan: DataFrame) -> bool:
-    """Whether rows move between tasks.
-
-    A plan of one task may have an exchange too: Spark does not know that a Python step keeps rows in their task.
-    """
-    if is_connect(plan):  # its server plans it anew each time, and keeps nothing
-        return False
-    return "Exchange" in plan._jdf.queryExecution().executedPlan().toString()
 
 
 class Views:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
-from workbench.engine.spark.arrow_tasks import ArrowBatches, map_rows, of_task_number, run_tasks, task_numbers
+from workbench.engine.spark.arrow_tasks import ArrowBatches, map_rows, run_tasks
 from workbench.engine.spark.interrupts import tag_jobs
 from workbench.engine.spark.jobs import JobRunner
-from workbench.engine.storage.job_input import JobInput
 from workbench.engine.storage.layout import Layout, only
-from workbench.engine.storage.scan import FusedScan, LineageScan, Scan
 from workbench.engine.storage.segments import Run, Segment, SegmentWriter, read_share, shares
 from workbench.files.packs import PACKING
 
@@ -25,26 +23,6 @@ def segments_frame(
     PACKING.seal()
     schema, parts, limits = only(layout.arrow, names), shares(segments, tasks), jobs.limits
     return run_tasks(jobs.session, tasks, lambda task: read_share(parts[task], schema, limits), layout.ddl(names))
-
-
-def change_frame(
-    spark: SparkSession, job_input: JobInput, position: int, scan: Scan | FusedScan | LineageScan, tasks: int
-) -> DataFrame:
-    """A node's rows in the change of one of a job's inputs, by a plan that can be kept."""
-    return map_rows(task_numbers(spark, tasks), change_step(job_input, position, scan, tasks), scan.ddl)
-
-
-def change_step(
-    job_input: JobInput, position: int, scan: Scan | FusedScan | LineageScan, tasks: int
-) -> Callable[[ArrowBatches], ArrowBatches]:
-    """The step over ``task_numbers`` that gives these rows."""
-
-    def read(number: int) -> ArrowBatches:
-        task = job_input.read(number, tasks)
-        for batch in read_share(shares(task.inputs[position].change, tasks)[number], scan.input, task.limits):
-            yield from scan.select(batch)
-
-    return of_task_number(read)
 
 
 def writing_plan(rows: DataFrame, folder: Path) -> DataFrame:

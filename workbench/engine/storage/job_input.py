@@ -23,9 +23,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
-
-from workbench.engine.spark.arrow_tasks import ArrowBatches, run_tasks
 from workbench.engine.spark.job_properties import input_text
 from workbench.engine.storage.segments import Run, Segment, SegmentFields, segment_fields, segments_of
 from workbench.errors import EngineError
@@ -143,10 +140,6 @@ class JobInput:
         extents = tuple({name: Interval(*ends) for name, ends in e.items()} for e in content["extents"])
         told = content["learnt"], content["given"]
         return TaskInput(content["batch"], inputs, extents, task, tasks, self.limits, *told)
-
-    def run(self, spark: SparkSession, tasks: int, step: Callable[[TaskInput], ArrowBatches], schema: str) -> DataFrame:
-        """A plan whose tasks each read this input and give the rows of a step; ``schema`` is in Spark's DDL."""
-        return run_tasks(spark, tasks, lambda task: step(self.read(task, tasks)), schema)
 
 
 class _Named:

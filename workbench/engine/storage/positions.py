@@ -24,19 +24,17 @@ POSITION = "_position"
 
 @dataclass(frozen=True)
 class PositionedRows:
-    """The rows that an input of a job has as its change.
+    """The rows that the first input of a job has as its change.
 
     Attributes:
         job_input: says in which segments they are.
         schema: of the rows.
         tasks: how many tasks read them.
-        at: the position of the input.
     """
 
     job_input: JobInput
     schema: pa.Schema
     tasks: int
-    at: int = 0
 
     def read(self, task: int) -> ArrowBatches:
         """A task's rows, with all columns."""
@@ -69,7 +67,7 @@ class PositionedRows:
 
     @property
     def _segments(self) -> Sequence[Segment]:
-        return self.job_input.read().inputs[self.at].change
+        return self.job_input.read().inputs[0].change
 
 
 def _starts(segments: Sequence[Segment]) -> Positions:

@@ -121,11 +121,6 @@ class FusedScan:
         return pa.schema([*self.rows.output, pa.field(MEMBER, pa.int64())])
 
     @property
-    def ddl(self) -> str:
-        """``output`` in Spark's DDL."""
-        return f"{self.rows.ddl}, {MEMBER} bigint"
-
-    @property
     def input(self) -> pa.Schema:
         """The columns that are read."""
         words = dict.fromkeys(word_column(bit // WORD_BITS) for _, bits in self.readers for bit in bits)
@@ -183,12 +178,6 @@ class LineageScan:
     def output(self) -> pa.Schema:
         """The columns of the rows that come."""
         return pa.schema([*self.rows.output, *_word_fields(self.words), pa.field(GROUPING_SET, pa.int64())])
-
-    @property
-    def ddl(self) -> str:
-        """``output`` in Spark's DDL."""
-        marks = [*map(word_column, self.words), GROUPING_SET]
-        return ", ".join([self.rows.ddl, *(f"{name} bigint" for name in marks)])
 
     def select(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """The rows that have readers, with the columns of ``output``."""

@@ -1,18 +1,17 @@
-"""The plan that hydrates groups is the one that batches run: Spark compiles it once."""
+"""The step that hydrates groups is the one that batches run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pandas as pd
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from workbench import Session
 from workbench.engine.operators.runner import Runner
-from workbench.engine.spark import plan_cache
-from workbench.engine.spark.jobs import Job
-from workbench.engine.spark.plan_cache import has_exchange
+from workbench.engine.spark.jobs import Job, StepJob
 
 ROWS = pd.DataFrame({"k": [1, 2, 1, None, 2, 2], "v": [1.5, 2.5, None, 4.0, 5.0, 6.0], "n": [1, 2, 3, 4, 5, 6]})
 COUNTED = {
@@ -37,7 +36,7 @@ def test_the_first_batch_makes_no_plan(name: str, spark: SparkSession, monkeypat
 
         return make
 
-    for method in ("step_job", "frame_job"):
+    for method in ("step_job",):
         monkeypatch.setattr(Runner, method, counted(method))
     with Session(spark=spark) as session:
         session.add_stream("r", ROWS, history=3, batch=1)
@@ -49,15 +48,16 @@ def test_the_first_batch_makes_no_plan(name: str, spark: SparkSession, monkeypat
         assert len(query.result())
 
 
-def test_a_function_of_the_analyst_moves_no_rows(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where Spark calls it, since its argument is computed."""
-    exchanged: list[bool] = []
+def test_a_function_of_the_analyst_is_called_by_a_step(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where its argument has no kernel: Spark evaluates that alone, where the rows are written."""
+    made: list[Job] = []
+    original = Runner.task_job
 
-    def noted(plan: DataFrame) -> bool:
-        exchanged.append(has_exchange(plan))
-        return exchanged[-1]
+    def noted(*given: Any, **more: Any) -> Job:
+        made.append(original(*given, **more))
+        return made[-1]
 
-    monkeypatch.setattr(plan_cache, "has_exchange", noted)
+    monkeypatch.setattr(Runner, "task_job", noted)
     twice = "2 * n + 0 * LENGTH(SOUNDEX(CAST(n AS STRING)))"  # no kernel computes it
     texts = [
         f"SELECT k, MIN(half({twice})) AS s, COUNT(*) AS c FROM r GROUP BY k",
@@ -69,7 +69,7 @@ def test_a_function_of_the_analyst_moves_no_rows(spark: SparkSession, monkeypatc
         session.add_stream("r", ROWS, history=3, batch=3)
         queries = [session.register(sql) for sql in texts]
         session.run(1)
-        assert exchanged and not any(exchanged)
+        assert made and all(isinstance(job, StepJob) for job in made)
         groups, halves, largest = (query.result() for query in queries)
     assert sorted(groups["s"]) == [0.5, 1.0, 2.0] and sorted(groups["c"]) == [1, 2, 3]
     assert sorted(halves["h"]) == [0.5, 1.0, 1.5, 2.0, 2.5, 3.0] and sorted(halves["c"]) == [0, 1, 1, 1, 1, 1]

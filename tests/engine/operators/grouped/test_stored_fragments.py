@@ -1,11 +1,10 @@
-"""Fragments of stored columns are those of what Spark evaluates, for every type of column, by one task or two."""
+"""Fragments are the same whether kernels or Spark evaluate what is grouped and added up, by one task or two."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
-from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -15,14 +14,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from workbench.engine.operators.grouped.fragments import Fragments
-from workbench.engine.operators.grouped.stored_fragments import StoredFragments, product, reads_stored_columns
+from workbench.engine.operators.grouped.stored_fragments import StoredFragments, product
 from workbench.engine.physical import row_inputs
 from workbench.engine.physical.aggregate_plan import GroupedPlan, fused_groupings, plan_aggregate, plan_set_operation
-from workbench.engine.physical.row_inputs import operands
-from workbench.engine.spark.arrow_tasks import map_rows
-from workbench.engine.spark.job_properties import INPUT, with_properties
-from workbench.engine.storage.frames import change_frame
-from workbench.engine.storage.job_input import InputRows, JobInput, inputs_of_job
+from workbench.engine.physical.join_keys import key_column
+from workbench.engine.physical.row_inputs import over_rows
+from workbench.engine.storage.job_input import InputRows, JobInput
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout
 from workbench.engine.storage.lineage import word_column
 from workbench.engine.storage.scan import LineageScan, Readers, Scan
@@ -154,6 +151,19 @@ def as_bag(batches: Sequence[pa.RecordBatch], keys: Sequence[str]) -> list[str]:
     return sorted(found)
 
 
+def with_values_by_spark(
+    spark: SparkSession, table: pa.Table, layout: Layout, wanted: Mapping[str, Expression]
+) -> pa.Table:
+    """Rows with what Spark evaluates over their columns, as they are stored with it."""
+    names = [*layout.columns]
+    numbered = table.select(names).append_column("at", pa.array(range(table.num_rows)))
+    frame = spark.createDataFrame(numbered, f"{layout.ddl(names)}, at bigint")
+    found = frame.selectExpr("at", *(f"{over_rows(e)} AS `{name}`" for name, e in wanted.items())).toArrow()
+    for name, column in zip(wanted, found.sort_by("at").columns[1:], strict=True):
+        table = table.append_column(name, column)
+    return table
+
+
 @pytest.mark.parametrize("monotone", [True, False], ids=["monotone", "retractable"])
 @pytest.mark.parametrize("name", PLANS)
 def test_what_spark_evaluates_is_the_same(
@@ -162,36 +172,42 @@ def test_what_spark_evaluates_is_the_same(
     spark = spark.newSession()
     spark.conf.set("spark.sql.ansi.enabled", "false")  # as the engine does
     plan = PLANS[name](monotone)
-    assert reads_stored_columns(plan)
+    assert not any(map(plan.stored, range(len(plan.branches))))
     with monkeypatch.context() as patch:
-        patch.setattr(row_inputs, "stored_value", lambda expression: None)
+        patch.setattr(row_inputs, "needs_no_spark", lambda expression: isinstance(expression, Column))
         left = PLANS[name](monotone)
-    assert not reads_stored_columns(left) or not operands(left.inputs(0))
     random = Random(name + str(monotone))
-    scans, inputs = [], []
+    scans: list[list[LineageScan]] = [[], []]
+    inputs: list[list[InputRows]] = [[], []]
     for at, branch in enumerate(plan.branches):
         columns = list(VALUES) if len(plan.branches) == 1 else list(branch.columns)
+        stored = left.stored(at)
         layout = Layout({column: VALUES[column[0]][0] for column in columns}, words=2)
-        written = [write_segments(rows(random, columns, monotone, n), tmp_path) for n in (60, 7)]
-        scans.append(LineageScan(Scan.of(layout, branch.columns, (), None), plan.readers(at), plan.words))
-        inputs.append(InputRows(tuple(segment for run in written for segment in run)))
+        computed = Layout({**layout.columns, **{n: e.type for n, e in stored.items()}}, words=2)
+        tables = [rows(random, columns, monotone, number) for number in (60, 7)]
+        with_values = [with_values_by_spark(spark, table, layout, stored) for table in tables]
+        for of, own, written, every in ((0, plan, tables, layout), (1, left, with_values, computed)):
+            read = Scan.of(every, own.columns(at), (), None)
+            scans[of].append(LineageScan(read, plan.readers(at), plan.words))
+            segments = [write_segments(table, tmp_path) for table in written]
+            inputs[of].append(InputRows(tuple(segment for run in segments for segment in run)))
+    of_kernels, of_spark = (made_by(own, *each) for own, *each in zip((plan, left), scans, inputs, strict=True))
+    keys = [n for n in of_spark(0, 1)[0].schema.names if n not in {part.name for part in plan.parts}]
+    assert set(of_kernels(0, 1)[0].schema.names) == set(of_spark(0, 1)[0].schema.names)
+    assert as_bag(of_kernels(0, 1), keys) == as_bag(of_spark(0, 1), keys)
+    shares = [*of_kernels(0, 2), *of_kernels(1, 2)]
+    of_one, of_two = (Fragments.of(plan).dirty_groups(some) for some in (of_kernels(0, 1), shares))
+    assert as_bag([of_two], list(plan.state_keys)) == as_bag([of_one], list(plan.state_keys))
+
+
+def made_by(
+    plan: GroupedPlan, scans: Sequence[LineageScan], inputs: Sequence[InputRows]
+) -> Callable[[int, int], list[pa.RecordBatch]]:
+    """Gives the fragments of one of some tasks."""
     job_input = JobInput("now")
     job_input.set(4, inputs)
-    made, by_spark, expected = StoredFragments(plan, tuple(scans)), StoredFragments(left, tuple(scans)), []
-    with with_properties(spark.sparkContext, {INPUT: inputs_of_job([job_input])[0]}):
-        for at, scan in enumerate(scans):
-            values = operands(left.inputs(at))
-            evaluated = change_frame(spark, job_input, at, scan, 1).selectExpr("*", *values)
-            step = partial(by_spark.of_branch, at)
-            expected += map_rows(evaluated, step, by_spark.ddl).toArrow().to_batches()
-        shares = job_input.run(spark, 2, made.of, made.ddl).toArrow().to_batches()
-    found = list(made.of(job_input.read()))
-    keys = [n for n in expected[0].schema.names if n not in {part.name for part in plan.parts}]
-    assert set(found[0].schema.names) == set(expected[0].schema.names)
-    assert as_bag(found, keys) == as_bag(expected, keys)
-    assert set(shares[0].schema.names) == set(found[0].schema.names)
-    of_one, of_two = (Fragments.of(plan).dirty_groups(some) for some in (found, shares))
-    assert as_bag([of_two], list(plan.state_keys)) == as_bag([of_one], list(plan.state_keys))
+    made = StoredFragments(plan, tuple(scans))
+    return lambda task, tasks: list(made.of(job_input.read(task, tasks)))
 
 
 def test_no_rows_are_no_fragments(tmp_path: Path) -> None:
@@ -216,8 +232,9 @@ BY_SPARK = Call("soundex", (COLUMNS["k"],), STRING)
         fused_groupings([(aggregate([COLUMNS["k"]], [], True), {1}), (aggregate([BY_SPARK], [], True), {2})]),
     ],
 )
-def test_what_is_computed_is_left_to_spark(plan: GroupedPlan) -> None:
-    assert not reads_stored_columns(plan)
+def test_what_has_no_kernel_is_stored_with_the_rows(plan: GroupedPlan) -> None:
+    assert plan.stored(0) == {key_column(BY_SPARK): BY_SPARK}
+    assert key_column(BY_SPARK) in plan.columns(0)
 
 
 def test_a_product_without_room_is_null() -> None:

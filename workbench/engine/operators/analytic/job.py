@@ -4,9 +4,8 @@
 
 In: change of the parent (a Z-set), and rows of the partitions that change: of small ones all, looked up by key, and of
 large ones those that the batch touches (``partitions``). Out: change of the operator's rows; equal rows cancel. Rows
-are put in order there, with the neighbours that values are computed of, and functions are evaluated (``numbered``); in
-between Spark sets beside them the arguments that have no kernel. Where only the first rows are kept, they take the
-place of the partition (``first_rows``).
+are put in order there, with the neighbours that values are computed of, and functions are evaluated (``numbered``).
+Where only the first rows are kept, they take the place of the partition (``first_rows``).
 
 Source: the rule for partitions is that of aggregates (Gupta, Mumick, Subrahmanian); the touched range of a partition is
 what RisingWave keeps a cache of.
@@ -25,10 +24,8 @@ from workbench.engine.operators.analytic.carried_values import CarriedValues
 from workbench.engine.operators.analytic.first_rows import FirstRows
 from workbench.engine.operators.analytic.numbered import evaluated_change, evaluated_columns, inputs_of
 from workbench.engine.operators.analytic.ordered_rows import (
-    ORDER_COLUMNS,
     OrderedRows,
     Side,
-    prefix_columns,
 )
 from workbench.engine.operators.analytic.partitions import PartitionLookup, Reading, selected
 from workbench.engine.operators.analytic.ranges import Around
@@ -45,14 +42,13 @@ from workbench.engine.physical.analytic.reach import (
 )
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.plans import AnalyticPlan
-from workbench.engine.physical.row_inputs import calls_among, operands
+from workbench.engine.physical.row_inputs import calls_among
 from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.buckets import bucket_key, buckets_of_tasks, of_buckets
 from workbench.engine.storage.grouping import group_rows
 from workbench.engine.storage.indexes.key_index import row_buckets
 from workbench.engine.storage.indexes.order_index import RowOrder
-from workbench.engine.storage.indexes.prefix_index import SumAlong
 from workbench.engine.storage.job_input import InputRows, TaskInput
 from workbench.engine.storage.layout import WEIGHT, Layout, only
 from workbench.engine.storage.scan import Scan
@@ -87,10 +83,7 @@ def analytic_job(runner: Runner, operator: OperatorInput, plan: AnalyticPlan) ->
         def rows(task: int) -> ArrowBatches:
             return change(step.change(job_input.read(task, tasks)))
 
-        if not operands(inputs):
-            return runner.task_job(rows, tasks, layout.ddl(names), plan, bool(called))
-        ordered = job_input.run(runner.spark, 1, step.change, step.ddl).selectExpr("*", *operands(inputs))
-        return runner.frame_job(ordered, change, layout.ddl(names), plan)
+        return runner.task_job(rows, tasks, layout.ddl(names), plan, bool(called))
 
     return runner.cached(plan, "rows", (step, tasks), make)
 
@@ -146,16 +139,6 @@ class OrderStep:
     order: RowOrder
     reach: Reach
     first: FirstRows | None
-
-    @property
-    def ddl(self) -> str:
-        """The output's columns in Spark's DDL."""
-        columns = [f"`{name}` {type_}" for name, type_ in self.rows.scan.types]
-        columns += [f"{mark} bigint" for mark in ORDER_COLUMNS]
-        for at, of in enumerate(self.rows.along):
-            types = ("bigint", "string") if isinstance(of, SumAlong) else (dict(self.rows.scan.types)[of.column],)
-            columns += [f"{name} {type_}" for name, type_ in zip(prefix_columns(of, at), types, strict=True)]
-        return ", ".join(columns)
 
     def change(self, task: TaskInput) -> ArrowBatches:
         """The rows whose values may have changed, before and after the batch, and their neighbours."""

@@ -7,8 +7,7 @@ weight -1 and its new row weight 1; and the change of the state, one row for eac
 statistics. Fused operators are evaluated together; ``MEMBER`` says whose a row is.
 
 The change is grouped and written as a change of the state. Then what is stored for its groups is looked up by key and
-merged with it (``state_update``), or all of their rows are, as by sessions (``recomputed``). That is one job, by a plan
-that is kept where few rows change.
+merged with it (``state_update``), or all of their rows are, as by sessions (``recomputed``). That is one job.
 
 Source: thesis T4.2, Algorithm 4.1, made exact under retractions; Gupta, Mumick, Subrahmanian, Maintaining views
 incrementally.
@@ -18,25 +17,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
-
-from pyspark.sql import DataFrame
+from functools import partial
 
 from workbench.engine.operators.filter_and_write import BucketsOfTask
 from workbench.engine.operators.grouped.exchange import OverFragments, exchange
 from workbench.engine.operators.grouped.recomputed import RecomputedGroups
 from workbench.engine.operators.grouped.state_update import StateUpdate, StoredGroups
-from workbench.engine.operators.grouped.stored_fragments import StoredFragments, reads_stored_columns
+from workbench.engine.operators.grouped.stored_fragments import StoredFragments
 from workbench.engine.operators.operator_input import Exchange, OperatorInput, Prepared
 from workbench.engine.operators.runner import Runner, evaluated
 from workbench.engine.physical.aggregate_plan import GroupedPlan
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.plans import AggregatePlan
-from workbench.engine.physical.row_inputs import operands
 from workbench.engine.physical.stored.calls import Functions
-from workbench.engine.spark.arrow_tasks import ArrowBatches, map_rows
+from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.spark.jobs import Job
-from workbench.engine.storage.frames import change_frame
 from workbench.engine.storage.job_input import InputRows, JobInput
 from workbench.engine.storage.layout import Layout
 from workbench.engine.storage.scan import FusedScan, LineageScan, Scan
@@ -57,7 +52,7 @@ def aggregate_job(runner: Runner, operator: OperatorInput, plan: AggregatePlan) 
 
 @dataclass(frozen=True)
 class _Aggregate:
-    """The Spark plans of a grouped operator in one batch."""
+    """The steps of a grouped operator in one batch."""
 
     runner: Runner
     operator: OperatorInput
@@ -81,8 +76,7 @@ class _Aggregate:
         # Where Spark evaluates something of the rows, what writes them is another process.
         name, apart = self.plan.name, bool(evaluated(self.plan))
         folder = str(self.runner.folder(name))
-        of_pieces = not self._exchanges and reads_stored_columns(grouped)
-        update = StateUpdate(grouped, self.plan.produced, job_input, folder, read, name, apart, of_pieces)
+        update = StateUpdate(grouped, self.plan.produced, job_input, folder, read, name, apart, not self._exchanges)
         return self._over_fragments("update", (scans, read), job_input, scans, update)
 
     def computes_anew(self, anew: GroupedPlan) -> Job | Exchange:
@@ -93,20 +87,7 @@ class _Aggregate:
         name, functions = self.plan.name, self._called(anew)
         rows = FusedScan(self._rows_of(0), grouped.branches[0].readers)
         step = RecomputedGroups(grouped, anew, self.plan.produced, job_input, name, rows, own, functions)
-        operated = operands(anew.inputs(0))
-        role, depends_on = "rows", (scans, step.rows, step.own)
-        if not operated:
-            return self._over_fragments(role, depends_on, job_input, scans, step)
-
-        def make() -> Job:
-            found = map_rows(self._fragments(job_input, scans), step.rows_of_dirty, step.rows.ddl)
-            return self.runner.frame_job(found.selectExpr("*", *operated), step.change, step.ddl, self.plan)
-
-        return self._planned(role, depends_on, make)
-
-    def _planned(self, role: str, depends_on: object, make: Callable[[], Job]) -> Job:
-        """A job of Spark's plan, which has an exchange where it has several tasks: then it is not kept."""
-        return make() if self.tasks > 1 else self.runner.cached(self.plan, role, depends_on, make)
+        return self._over_fragments("rows", (scans, step.rows, step.own), job_input, scans, step)
 
     def _over_fragments(
         self,
@@ -119,9 +100,6 @@ class _Aggregate:
         """The job of a step over the fragments of the change; several tasks exchange these first."""
         made, plan, ddl = self._stored_fragments(scans), self.plan, step.ddl
         calls = any(grouped.calls for grouped in (self.grouped, self.grouped.anew) if grouped is not None)
-        if not reads_stored_columns(self.grouped) or (calls and self.tasks > 1):
-            frame = partial(self._fragments, job_input, scans)
-            return self._planned(role, depends_on, lambda: self.runner.frame_job(frame(), step.of, ddl, plan))
 
         def job(over: Callable[[int], ArrowBatches], parts: int, buckets: BucketsOfTask | None = None) -> Job:
             make = partial(self.runner.task_job, over, max(1, parts), ddl, plan, calls, buckets=buckets)
@@ -152,27 +130,8 @@ class _Aggregate:
         """The step over the fragments that its task makes itself."""
         return lambda task: step(made.of(job_input.read(task)))
 
-    def _fragments(self, job_input: JobInput, scans: list[LineageScan]) -> DataFrame:
-        """The fragments of the change, those of a group in one task."""
-        spark, grouped, stored = self.runner.spark, self.grouped, self._stored_fragments(scans)
-        if reads_stored_columns(grouped):
-            found = job_input.run(spark, self.tasks, stored.of, stored.ddl)
-        else:
-            found = reduce(DataFrame.union, (self._evaluated(job_input, at, scan) for at, scan in enumerate(scans)))
-        if self.tasks == 1 or not grouped.groups:
-            return found.coalesce(1)
-        # The rows of each task are combined by now: few fragments are sent.
-        return found.repartition(self.tasks, *(f"`{name}`" for name in stored.keys))
-
-    def _evaluated(self, job_input: JobInput, at: int, scan: LineageScan) -> DataFrame:
-        """The fragments of the change of a branch where Spark evaluates some operands."""
-        changed = change_frame(self.runner.spark, job_input, at, scan, self.tasks)
-        rows = changed.selectExpr("*", *operands(self.grouped.inputs(at)))
-        stored = self._stored_fragments([scan])
-        return map_rows(rows, lambda batches: stored.of_branch(at, batches), stored.ddl)
-
     def _stored_fragments(self, scans: Sequence[LineageScan]) -> StoredFragments:
-        """The fragments of the change where stored columns tell them."""
+        """The fragments of the change."""
         return StoredFragments(self.grouped, tuple(scans), self._called(self.grouped))
 
     def _called(self, plan: GroupedPlan) -> Functions:
@@ -213,5 +172,5 @@ class _Aggregate:
         ]
 
     def _rows_of(self, at: int) -> Scan:
-        branch, keys = self.grouped.branches[at], tuple(map(key_column, self.grouped.row_keys))
-        return Scan.of(self.operator.parents[at].relation.layout, branch.columns, keys, None)
+        keys = tuple(map(key_column, self.grouped.row_keys))
+        return Scan.of(self.operator.parents[at].relation.layout, self.grouped.columns(at), keys, None)

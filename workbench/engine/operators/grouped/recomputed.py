@@ -24,11 +24,9 @@ from workbench.engine.operators.grouped.stored_fragments import StoredFragments
 from workbench.engine.operators.grouped.value_counts import ChangedValues
 from workbench.engine.physical.aggregate_plan import GroupedPlan, Sessions
 from workbench.engine.physical.join_keys import key_column
-from workbench.engine.physical.row_inputs import Evaluated
 from workbench.engine.physical.stored.calls import Functions
 from workbench.engine.physical.stored.values import Computed
 from workbench.engine.spark.arrow_tasks import ArrowBatches
-from workbench.engine.spark.handed_over import hand_over, handed_over
 from workbench.engine.storage.buckets import EVERY_BUCKET, bucket_key
 from workbench.engine.storage.comparable import comparable
 from workbench.engine.storage.grouping import group_rows
@@ -36,7 +34,7 @@ from workbench.engine.storage.job_input import InputRows, JobInput
 from workbench.engine.storage.layout import MEMBER, WEIGHT, Layout, conform, only
 from workbench.engine.storage.relation import consolidate
 from workbench.engine.storage.scan import FusedScan, Scan
-from workbench.engine.storage.segments import bytes_of_rows, that_may_have
+from workbench.engine.storage.segments import that_may_have
 from workbench.network.nodes import Columns
 from workbench.sql.algebra.expressions import Column
 
@@ -77,7 +75,7 @@ class RecomputedGroups:
         dirty, parent = self._dirty(fragments), self._parent
         lookup, own = self._lookup, KeyedLookup(self.own.key_columns, self.own, limits=self.job_input.limits)
         within, after, sessions = None, (*parent.before, *parent.change), self.anew.sessions
-        if sessions is not None and sessions.column in self.produced and not isinstance(sessions.time, Evaluated):
+        if sessions is not None and sessions.column in self.produced:
             # Other sessions of a group stay as they are.
             lookup = replace(lookup, order=TimeOrder(f"session {sessions.time}", sessions.time))
             gap = sessions.gap * 1_000_000
@@ -85,20 +83,6 @@ class RecomputedGroups:
             own = replace(own, order=TimeOrder(sessions.column, Computed(Column(sessions.column, sessions.type))))
             dirty, within = ranges.groups, (ranges.low, ranges.high)
         yield self._change(lookup.rows_of(dirty, after, within), [(dirty, within)], own)
-
-    def rows_of_dirty(self, fragments: ArrowBatches) -> ArrowBatches:
-        """The rows of the dirty groups, which are handed over to ``change``, as ``of`` finds them."""
-        dirty, parent = self._dirty(fragments), self._parent
-        hand_over(self.tree, bytes_of_rows(dirty).to_pybytes(), apart=True)
-        yield from self._lookup.rows_of(dirty, (*parent.before, *parent.change))
-
-    def change(self, rows: ArrowBatches) -> ArrowBatches:
-        """The change of the operator's rows; ``rows``: of ``rows_of_dirty``, with what Spark set beside them."""
-        # First all rows: Spark asks the step that hands over for them.
-        found, limits = list(rows), self.job_input.limits
-        dirty = pa.ipc.open_file(handed_over(self.tree)).get_batch(0)
-        own = KeyedLookup(self.own.key_columns, self.own, limits=limits)
-        yield self._change(iter(found), [(dirty, None)], own)
 
     @property
     def _parent(self) -> InputRows:

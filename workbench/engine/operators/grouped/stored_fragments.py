@@ -2,11 +2,10 @@
 
 Most aggregates and set operators group by columns, and count, add up or compare columns. What a row adds to a part is
 then a column, its weight, or their product. A task reads the changed rows itself and groups them; rows do not go to the
-JVM and back. Where only Spark can evaluate a group or an operand, it sets the values beside the rows. Few rows are
-grouped by the task that updates the state. Of many rows every task groups its share, piece by piece, and the fragments
-of a group come together by files (``exchange``), or by Spark where it evaluates something.
+JVM and back. Few rows are grouped by the task that updates the state. Of many rows every task groups its share, piece
+by piece, and the fragments of a group come together by files (``exchange``).
 
-In: the change of each branch, as segments, or as rows with what Spark evaluated. Out: one fragment for all rows of
+In: the change of each branch, as segments. Out: one fragment for all rows of
 equal groups and lineage, and where values are counted one for each value of these rows.
 """
 
@@ -25,7 +24,7 @@ from workbench.arrow.types import to_arrow
 from workbench.engine.operators.grouped.statistics import cast_or_null
 from workbench.engine.physical.accumulators import LOW_DIGITS, Addend, Adds, StatePart
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
-from workbench.engine.physical.row_inputs import DigitsInput, ProductInput, RowInput, calls_among, operands, with_calls
+from workbench.engine.physical.row_inputs import DigitsInput, ProductInput, RowInput, calls_among, with_calls
 from workbench.engine.physical.stored.calls import Functions
 from workbench.engine.physical.stored.decimals import from_integers, quotients_and_remainders
 from workbench.engine.physical.stored.unscaled import fits_64_bits
@@ -44,11 +43,6 @@ _WEIGHT_DIGITS, _PRODUCT_DIGITS = 19, 38
 """Of a weight and of a value; Arrow multiplies decimals of up to 76 digits."""
 
 
-def reads_stored_columns(plan: GroupedPlan) -> bool:
-    """Whether stored columns tell all fragments: Spark has nothing to evaluate of the changed rows."""
-    return not any(operands(plan.inputs(branch)) for branch in range(len(plan.branches)))
-
-
 @dataclass(frozen=True)
 class StoredFragments:
     """The fragments of a change.
@@ -64,10 +58,7 @@ class StoredFragments:
     functions: Functions = field(default_factory=dict)
 
     def of(self, task: TaskInput) -> Iterator[pa.RecordBatch]:
-        """The fragments of a task's share of the change; the job's first inputs are the branches.
-
-        Nothing is left that Spark must evaluate: ``reads_stored_columns`` holds.
-        """
+        """The fragments of a task's share of the change; the job's first inputs are the branches."""
         for branch, scan in enumerate(self.scans):
             share = shares(task.inputs[branch].change, task.tasks)[task.task]
             batches = read_share(share, scan.input, task.limits)

@@ -19,7 +19,7 @@ from workbench.engine.storage.grouping import Positions
 from workbench.sql.algebra.expressions import Expression, columns
 from workbench.sql.algebra.types import Kind
 
-CALLED = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE, Kind.STRING, Kind.DATE})
+CALLED = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE, Kind.STRING, Kind.DATE, Kind.TIMESTAMP})
 """Kinds whose stored values are what Spark hands over to functions of the analyst, and takes from them."""
 
 
