@@ -25,7 +25,7 @@ from workbench.engine.storage.job_input import TaskInput
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout, conform, only
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import read_share, shares
-from workbench.network.nodes import Columns, NodeId, SetOperation
+from workbench.network.nodes import Columns, NodeId, SetOperation, columns_of
 
 
 def union_job(runner: Runner, operator: OperatorInput, plan: UnionPlan) -> Job | None:
@@ -51,8 +51,8 @@ def _scans(operator: OperatorInput, plan: UnionPlan) -> dict[int, Scan]:
     union, scans = plan.union, {}
     for branches in branches_by_parent(union):
         first = branches[0]
-        read = {c.name for at in branches for c in union.direct_columns(union.direct[at][1], plan.produced)}
-        read |= {name for at in branches for name in stored_with(map(row_input, union.direct[at][1]))}
+        values = [value for at in branches for value in union.produced(at, plan.produced)]
+        read = {*stored_with(map(row_input, values)), *(column.name for column in columns_of(values))}
         rows = operator.parents[first]
         scans[first] = Scan.of(rows.relation.layout, sorted(read), (), rows.bit)
     return scans

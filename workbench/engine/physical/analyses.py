@@ -148,9 +148,9 @@ def lookup_keys(
             without_kernel = stored_with(map(row_input, arguments))
             required += [(node.parent, e) for e in (*stored_along(functions).values(), *without_kernel.values())]
         if isinstance(node, SetOperation) and node.operator is SetOperator.UNION_ALL:
-            for parent, values in node.direct:
-                read = (value for c, value in zip(node.columns, values, strict=True) if c.name in produced[node.id])
-                required += [(parent, value) for value in stored_with(map(row_input, read)).values()]
+            for branch, (parent, _) in enumerate(node.direct):
+                stored = stored_with(map(row_input, node.produced(branch, produced[node.id])))
+                required += [(parent, value) for value in stored.values()]
         if isinstance(node, Join) and (places := array_places(node.tested)) is not None:
             required += [(node.parents[places.side], value) for value in places.stored.values()]
         if isinstance(node, Recursion):

@@ -118,14 +118,15 @@ class SetOperation(BaseNode):
             pairs = zip(self.columns, values, strict=True)
             yield from (value for column, value in pairs if each or column.name in read)
 
-    def direct_columns(self, values: Iterable[Expression], columns: Columns) -> Iterable[Column]:
-        """The columns of its parent that a branch, which computes ``values``, reads to give these columns."""
-        return columns_of(value for column, value in zip(self.columns, values, strict=True) if column.name in columns)
+    def produced(self, branch: int, columns: Container[str]) -> list[Expression]:
+        """What a branch, by its number, computes of its parent's columns to give these columns."""
+        _, values = self.direct[branch]
+        return [value for column, value in zip(self.columns, values, strict=True) if column.name in columns]
 
     def read_columns(self, columns: Columns) -> Iterable[tuple[NodeId, Column]]:
         """The columns that each branch reads."""
-        for parent, values in self.direct:
-            yield from ((parent, column) for column in self.direct_columns(values, columns))
+        for branch, (parent, _) in enumerate(self.direct):
+            yield from ((parent, column) for column in columns_of(self.produced(branch, columns)))
 
     def checked_columns(self) -> Checked:
         """The columns that branches read, in both forms."""
