@@ -22,6 +22,7 @@ from workbench.engine.physical.stored.values import Computed, StoredValue, store
 from workbench.engine.storage.exact_sums import ExactSums, exact_products
 from workbench.engine.storage.sort_keys import tuple_texts
 from workbench.sql.algebra.expressions import Call, Column, Expression, digest, identity
+from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import DataType
 from workbench.sql.functions.calls import calls_functions
 from workbench.sql.render.spark_sql import to_spark
@@ -171,6 +172,7 @@ def over_stored(expression: Expression) -> tuple[Expression, tuple[Expression, .
     return Column(key_column(expression), expression.type), (expression,)
 
 
+@cached(50_000)
 def needs_no_spark(expression: Expression) -> bool:
     """Whether kernels and calls of the analyst's functions give the value of an expression."""
     known = with_call_columns(expression) if calls_functions(expression) else (expression, ())
