@@ -3,7 +3,7 @@
     .venv/bin/python scripts/notebooks.py [NOTEBOOK …]
 
 Outputs are kept without what says something of this machine alone: times (a dash stands for each; a cell tagged
-``times`` shows nothing but that), paths, widgets (their static form stays). The notebook's metadata keep a digest of
+``times`` or ``alerts`` shows a line instead), paths, widgets (their static form stays). The notebook's metadata keep a digest of
 the code, the version of the package and the files or generators that it reads; while it is the same, the outputs are
 not stale.
 """
@@ -25,8 +25,11 @@ FOLDER = ROOT / "notebooks"
 INPUTS = ROOT / "sample_data"
 GENERATOR = ROOT / "workbench/experiments/sample_streams/trades.py"
 """It makes the rows of notebooks that read no file."""
-TIMES = "(times of the machine; run the cell to see yours)"
-"""What a cell shows that is tagged ``times``."""
+HIDDEN = {
+    "times": "(times of the machine; run the cell to see yours)",
+    "alerts": "(what it tells comes below this cell, batch by batch; run the notebook to see it)",
+}
+"""What a cell shows instead of its outputs, by its tag."""
 
 _TIME = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?=(?:\s|&nbsp;)?(?:ms|s|min|µs)\b)")
 """A number before a unit of time."""
@@ -64,8 +67,9 @@ def cleaned(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
         cell.metadata.pop("execution", None)
         if cell.cell_type != "code":
             continue
-        if "times" in cell.metadata.get("tags", []):
-            cell.outputs = [nbformat.v4.new_output("stream", text=f"{TIMES}\n")] if cell.outputs else []
+        for text in map(HIDDEN.get, cell.metadata.get("tags", [])):
+            if text is not None and cell.outputs:
+                cell.outputs = [nbformat.v4.new_output("stream", text=f"{text}\n")]
         cell.outputs = [output for output in map(_cleaned_output, cell.outputs) if output is not None]
     notebook.metadata = {**_plain(notebook.metadata), "argus": {"digest": digest(notebook)}}
     return notebook

@@ -71,6 +71,9 @@ class FakeStream:
     quarantine_mark: tuple[int, int] = (0, 0)
     log: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(is_live=False))
 
+    def as_event_time(self, clock: dt.datetime | None) -> dt.datetime | None:
+        return clock
+
     def quarantined_since(self, mark: tuple[int, int]) -> tuple[int, tuple[QuarantinedRow, ...]]:
         return len(self.quarantined), self.quarantined
 

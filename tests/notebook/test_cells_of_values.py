@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import html
+import re
 from collections.abc import Callable
 from decimal import Decimal
 
@@ -36,7 +38,7 @@ def cells_of(rows: pd.DataFrame) -> set[str]:
     table, panel = frame_table(rows), answer_table(rows, len(rows), "v").html or ""
     chart = points_of(rows.assign(n=1), ChartColumns("v", "n", kind="bars"))
     return {
-        html.unescape((table.html or "").split("<td>")[1].split("</td>")[0]),
+        html.unescape((table.html or "").split("<td")[1].split("</td>")[0].partition(">")[2]),
         html.unescape(panel.split("<td")[1].split("</td>")[0].partition(">")[2]),
         str(chart[0]["label"]),
     }
@@ -71,13 +73,24 @@ def test_a_decimal_has_no_exponent(text: str) -> None:
 def test_cells_look_different(values: list[object]) -> None:
     rows = frame_of(pa.table({"v": values}))
     table = frame_table(rows)
-    cells = [line.split("</td>")[0] for line in (table.html or "").split("<td>")[1:]]
+    cells = [line.split("</td>")[0] for line in (table.html or "").split("<td")[1:]]
     assert len(set(cells)) == len(values), cells
     lines = [line for line in table.text.splitlines()[1:] if line.strip()]
     assert len({line.strip() for line in lines}) == len(values), lines
     panel = answer_table(rows, len(values), "v").html or ""
     cells = [cell.split("</td>")[0] for cell in panel.split("<td")[1:]]
     assert len(set(cells)) == len(values), cells
+
+
+def test_texts_are_aligned_to_the_left_and_dates_stay_on_a_line() -> None:
+    day = dt.date(2002, 10, 9)
+    rows = frame_of(pa.table({"bank": ["<td>", None], "n": [1, 2], "day": [day, None], "l": [["a"], None]}))
+    shown = frame_table(rows).html or ""
+    assert re.findall("<th(.*?)>(.*?)</th>", shown) == [
+        (' style="text-align:left"', "bank"), ("", "n"), (' style="white-space:nowrap"', "day"), ("", "l"),
+    ]  # fmt: skip
+    assert '<td style="text-align:left">&lt;td&gt;</td>' in shown and '<td style="text-align:left">NULL</td>' in shown
+    assert '<td style="white-space:nowrap">2002-10-09</td>' in shown
 
 
 BELOW: list[tuple[list[object], list[str]]] = [

@@ -123,7 +123,7 @@ def test_outputs_are_kept_without_times_paths_and_widgets() -> None:
         "widgets": {},
     }
     notebook = kept.cleaned(nbformat.v4.new_notebook(cells=cells, metadata=metadata))
-    assert kept.said(notebook) == ["3 batches, – ms, read …/secret/rows.parquet", "…", f"{kept.TIMES}\n"]
+    assert kept.said(notebook) == ["3 batches, – ms, read …/secret/rows.parquet", "…", f"{kept.HIDDEN['times']}\n"]
     assert notebook.cells[0].outputs[0]["data"]["text/html"] == "<b>–&nbsp;s</b>"
     assert "execution" not in notebook.cells[0].metadata and set(notebook.metadata["language_info"]) == {"name"}
     digest = notebook.metadata["argus"]["digest"]

@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 
 from workbench.engine.spark.in_process import InProcess
+from workbench.notebook.display import streams_table
+from workbench.notebook.replay_status import status_line
 from workbench.session.as_of import AsOf, StreamAsOf
 from workbench.session.live.sources import perhaps_more
 from workbench.session.session import Session
@@ -30,6 +32,14 @@ def test_a_replay_is_well_as_far_as_it_has_come(session):
     session.run(2)
     assert str(session.as_of("both")) == "as of batch 2 · T 2026-03-10 · all is well"
     assert str(session.as_of("table")) == "as of batch 2 · all is well"
+
+
+def test_event_times_that_are_numbers_are_told_as_numbers(session):
+    session.add_stream("Prices", pd.DataFrame({"day": [117, 118, -1]}), history=2, batch=1, time="day")
+    session.register("SELECT COUNT(*) AS n FROM Prices", "n")
+    assert str(session.as_of("n")) == "as of batch 0 · Prices 118 · all is well"
+    assert "118  append-only" in streams_table(session).text and "1970" not in streams_table(session).text
+    assert status_line(session, session.player.position) == "paused · batch 0 · 118 · 2 of 3 rows"
 
 
 def test_what_is_late_or_does_not_fit_is_in_no_answer(session, tmp_path):

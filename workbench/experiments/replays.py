@@ -146,7 +146,7 @@ def side_by_side(tried: Sequence[Replayed]) -> pd.DataFrame:
 def replay_picture(tried: Sequence[Replayed], times: bool = False) -> str:
     """A drawing of replays as SVG: rows that operators looked at by batch, and the networks; with seconds if asked."""
     by_batch = {f"{n}: {each.replay.policy}": dict(enumerate(each.rows, 1)) for n, each in enumerate(tried, 1)}
-    sizes = {f"{n}": each.size for n, each in enumerate(tried, 1)}
+    sizes = {name: each.size for name, each in zip(by_batch, tried, strict=True)}
     charts = [
         Chart("rows that operators looked at", "batch", "rows", by_batch, log_y=False),
         Chart("networks", "run", "weighted size", {"weighted size": sizes}, log_y=False),
@@ -178,6 +178,9 @@ class ReplayPanel(widgets.VBox):
         self._go.on_click(lambda _: self.run())
         self._clear.on_click(lambda _: self.clear())
         super().__init__([*self.controls.values(), widgets.HBox([self._go, self._clear, self._says]), self._shown])
+
+    def __repr__(self) -> str:
+        return f"{self.replay}; with a kernel, buttons change and run it"
 
     @property
     def replay(self) -> Replay:

@@ -173,6 +173,8 @@ def _panel(chart: Chart, panel: Axes) -> None:
         panel.set_yscale("log")
     else:
         panel.set_ylim(bottom=0)
+    if not chart.log_x and all(isinstance(x, int) for series in chart.series.values() for x in series):
+        panel.locator_params(axis="x", integer=True)  # batches have no halves
     panel.set_title(chart.title, fontsize=10)
     panel.set_xlabel(chart.x)
     panel.set_ylabel(chart.y)

@@ -29,9 +29,16 @@ def milliseconds(seconds: float) -> str:
     return f"{seconds * 1000:,.0f} ms"
 
 
-def clock_text(clock: dt.datetime | None) -> str:
-    """An event time to read at a glance; without the time of day at midnight."""
-    return "" if clock is None else clock.isoformat(" ", "minutes").removesuffix(" 00:00")
+def clock_text(clock: dt.datetime | int | None) -> str:
+    """An event time to read at a glance, without the time of day at midnight; a plain number is shown as it is.
+
+    Example:
+        >>> clock_text(dt.datetime(2002, 11, 20)), clock_text(dt.datetime(2002, 11, 20, 9, 30)), clock_text(118)
+        ('2002-11-20', '2002-11-20 09:30', '118')
+    """
+    if isinstance(clock, dt.datetime):
+        return clock.isoformat(" ", "minutes").removesuffix(" 00:00")
+    return "" if clock is None else str(clock)
 
 
 def listed(names: Sequence[str], most: int = 5) -> str:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from html import escape
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -40,6 +42,8 @@ _WELL = ("●", "var(--jp-success-color1, #388e3c)")
 _NOT_WELL = ("▲", "var(--jp-warn-color1, #b35900)")
 _MARKS = ("NULL", "NAN", "<NA>", "NONE", "INF", "-INF", "INFINITY", "-INFINITY")
 """Texts that read like what is no text."""
+_STYLES = {"string": ' style="text-align:left"', **dict.fromkeys(("date", "datetime64"), ' style="white-space:nowrap"')}
+"""Of the cells of a column, by what pandas takes its values for; others are aligned as pandas and Jupyter do."""
 _PLACES = 4
 """Places of a source that are listed."""
 
@@ -135,11 +139,19 @@ def _titled(title: str, html_table: str) -> str:
 
 def frame_table(frame: pd.DataFrame, title: str = "") -> Shown:
     """A DataFrame without its index under a title; NULL, NaN, blank texts and a text that says NULL look different."""
+    styles = [_STYLES.get(pd.api.types.infer_dtype(column), "") for _, column in frame.items()]
     frame = frame.apply(_as_cells) if len(frame) else frame
     with pd.option_context("display.max_colwidth", WIDEST):
         text = frame.to_string(index=False) if len(frame) else "  ".join(map(str, frame.columns))
-        html = frame.to_html(index=False, border=0)
+        html = _with_styles(frame.to_html(index=False, border=0), styles)
     return Shown("\n".join(filter(None, [title, text])), _titled(title, html))
+
+
+def _with_styles(html: str, styles: Sequence[str]) -> str:
+    """A table of pandas, whose cells are all alike, with the style of each column."""
+    cells = re.compile("<(t[hd])>")
+    each = cycle(styles)
+    return cells.sub(lambda cell: f"<{cell[1]}{next(each)}>", html)
 
 
 def _as_cells(column: pd.Series) -> pd.Series:
@@ -249,7 +261,7 @@ def streams_table(session: Session) -> Shown:
     last, clocks = arrived_last(session), session.clocks
     rows = [
         [s.name, f"{s.position:,}", f"{s.rows:,}", s.batch_text, last[s.name], event_time(s),
-         clock_text(clocks[s.name]), kind(s), f"{s.quarantined_rows:,}", f"{s.left_out:,}" if s.shed else ""]
+         clock_text(s.as_event_time(clocks[s.name])), kind(s), f"{s.quarantined_rows:,}", f"{s.left_out:,}" if s.shed else ""]
         for s in session.streams.values()
     ]  # fmt: skip
     columns = ["stream", "read", "of rows", "batch", "last batch", "time", "clock", "rows are", "quarantined"]

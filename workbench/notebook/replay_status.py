@@ -68,11 +68,20 @@ def progress_parts(session: Session, position: Position) -> list[str]:
     last = session.reports[-1] if session.reports else None
     return [
         f"batch {position.batch}",
-        clock_text(position.clock),
+        latest_event_time(session),
         f"{read:,} of {rows:,} rows",
         milliseconds(last.seconds) if last is not None else "",
         backlog(session.sources),
     ]
+
+
+def latest_event_time(session: Session) -> str:
+    """How far the stream has come that has come furthest, as its rows say it; empty while none has event times."""
+    come = {name: clock for name, clock in session.clocks.items() if clock is not None}
+    if not come:
+        return ""
+    furthest = max(come, key=come.__getitem__)
+    return clock_text(session.streams[furthest].as_event_time(come[furthest]))
 
 
 def backlog(sources: Mapping[str, SourceStatus]) -> str:

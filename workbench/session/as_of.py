@@ -19,7 +19,7 @@ class StreamAsOf:
 
     Attributes:
         name: of the stream.
-        clock: the latest event time that it has brought; ``None`` where it has none.
+        clock: the latest event time that it has brought, a number where event times are; ``None`` where it has none.
         waiting: rows of a live source that are there, and that no batch has taken.
         lag: seconds for which the first of these has waited.
         late, quarantined, left_out: rows that came too late, that do not fit, and that were shed.
@@ -28,7 +28,7 @@ class StreamAsOf:
     """
 
     name: str
-    clock: dt.datetime | None = None
+    clock: dt.datetime | int | None = None
     waiting: int = 0
     lag: float = 0.0
     late: int = 0
@@ -102,7 +102,11 @@ def answer_as_of(state: State, query: QueryRecord, sources: Mapping[str, SourceS
 
 def _stream_as_of(stream: Stream, clock: dt.datetime | None, source: SourceStatus | None) -> StreamAsOf:
     of_rows = StreamAsOf(
-        stream.name, clock, late=stream.late_rows, quarantined=stream.log.misfits, left_out=stream.left_out
+        stream.name,
+        stream.as_event_time(clock),
+        late=stream.late_rows,
+        quarantined=stream.log.misfits,
+        left_out=stream.left_out,
     )
     if source is None:
         return of_rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +14,7 @@ from workbench.errors import StreamError, nearest
 from workbench.errors.unknown_attributes import TellsNames
 from workbench.optimizer.statistics import SAMPLE_ROWS, StreamStatistics, collect
 from workbench.sql.algebra.column_names import display_name, stored_name
-from workbench.sql.algebra.types import DataType
+from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.by_name import NamedTypes
 from workbench.sql.constraints import ArrivalOrder, Constraint
 from workbench.streams.arriving import ArrivingRows
@@ -145,6 +145,11 @@ class Stream(TellsNames):
     def lateness(self) -> Lateness | None:
         """How late rows may be; ``None``: there is no limit."""
         return self.log.lateness
+
+    def as_event_time(self, clock: datetime | None) -> datetime | int | None:
+        """What its clock says as its rows do: a number where event times are plain ones, which count seconds from 1970."""
+        kind = None if self.time is None else dict(self.stored_columns)[stored_name(self.time)].kind
+        return clock if clock is None or kind is not Kind.INTEGER else int(clock.replace(tzinfo=UTC).timestamp())
 
     @property
     def holding(self) -> tuple[Constraint, ...]:

@@ -353,7 +353,7 @@ class ResultsView(View):
 
 
 def _nothing() -> Shown:
-    return Shown("no rows were looked at", "<p>no rows were looked at</p>")
+    return Shown("no answer was opened here yet", "<p>no answer was opened here yet</p>")
 
 
 _KINDS: dict[str, Callable[[ResultsView, ResultsRequest], Callable[[], Shown]]] = {

@@ -143,7 +143,7 @@ def _stacked(reports: Sequence[BatchReport], totals: Sequence[OperatorTotals]) -
             marks.append(f'<text x="{i * each:.1f}" y="{HEIGHT + 14}">{report.batch}</text>')
     legend = f"up to {milliseconds(most)}; the line is what the batch took, operators overlap"
     return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT + 18}" style="max-width:{WIDTH}px; width:100%" role="img" '
+        f'<svg viewBox="0 -2 {WIDTH} {HEIGHT + 20}" style="max-width:{WIDTH}px; width:100%" role="img" '
         f'aria-label="time of each batch, stacked by operator">{"".join(marks)}'
         f'<path class="axis" d="M0 {HEIGHT}h{WIDTH}"/></svg><p class="argus-faint">{legend}</p>'
     )
