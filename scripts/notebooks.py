@@ -3,9 +3,9 @@
     .venv/bin/python scripts/notebooks.py [NOTEBOOK …]
 
 Outputs are kept without what says something of this machine alone: times (a dash stands for each; a cell tagged
-``times`` or ``alerts`` shows a line instead), paths, widgets (their static form stays). The notebook's metadata keep a digest of
-the code, the version of the package and the files or generators that it reads; while it is the same, the outputs are
-not stale.
+``times`` or ``alerts`` shows a line instead), paths, widgets (their static form stays). The notebook's metadata keep a
+digest of the code, the version of the package and the files or generators that it reads; while it is the same, the
+outputs are not stale.
 """
 
 from __future__ import annotations

@@ -147,7 +147,7 @@ class Stream(TellsNames):
         return self.log.lateness
 
     def as_event_time(self, clock: datetime | None) -> datetime | int | None:
-        """What its clock says as its rows do: a number where event times are plain ones, which count seconds from 1970."""
+        """What its clock says as its rows do: a number where event times are numbers, which count seconds from 1970."""
         kind = None if self.time is None else dict(self.stored_columns)[stored_name(self.time)].kind
         return clock if clock is None or kind is not Kind.INTEGER else int(clock.replace(tzinfo=UTC).timestamp())
 
