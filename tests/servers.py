@@ -362,6 +362,7 @@ def answers_dropped(part: float) -> Iterator[list[str]]:
 
     class Between(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        wbufsize = 1 << 16  # an answer is one write: two wait 40 ms for each other (Nagle, delayed acknowledgements)
 
         def do_PUT(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))

@@ -15,6 +15,7 @@ import os
 import tempfile
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -122,7 +123,7 @@ class SharedFolder:
         # Opened now: it may be removed here before it is read.
         file = open(self.local(path), "rb")  # noqa: SIM115
         self._added(os.fstat(file.fileno()).st_size)
-        return _storing(os.getpid()).submit(self._store, path, file)
+        return _requests(os.getpid()).submit(self._store, path, file)
 
     def _store(self, path: str, file: BinaryIO) -> None:
         with file:
@@ -217,6 +218,14 @@ def present(path: str) -> str:
     return path
 
 
+def fetch_together(paths: Iterable[str]) -> None:
+    """Fetch files that are read next and are not here; of one that is missing its reader is told."""
+    if len(elsewhere := [path for path in paths if is_elsewhere(path)]) > 1:
+        with suppress(OSError):
+            for file in [_requests(os.getpid()).submit(present, path) for path in elsewhere]:
+                file.result()
+
+
 def present_part(path: str, first: int, size: int) -> tuple[str, int]:
     """Where this machine has a part of a file, fetched if need be without the others, and which byte begins there.
 
@@ -249,8 +258,8 @@ def all_stored(paths: Iterable[str]) -> None:
 
 
 @lru_cache
-def _storing(process: int) -> ThreadPoolExecutor:
-    """The threads that store files, of a process: one that is forked has none of them."""
+def _requests(process: int) -> ThreadPoolExecutor:
+    """The threads that fetch and store files, of a process: one that is forked has none of them."""
     return ThreadPoolExecutor(_AT_A_TIME, thread_name_prefix="argus-store")
 
 

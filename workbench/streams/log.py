@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from workbench.arrow.types import to_column_type, to_field, type_of_field
 from workbench.errors import StreamError
 from workbench.files.inside import path_inside
-from workbench.files.shared import present
+from workbench.files.shared import fetch_together, present
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType
 from workbench.streams.added_columns import AddedColumn, stored_names, with_added
@@ -271,6 +271,7 @@ class StreamLog:
         parts: list[LogFile | pa.Table] = [file for file in self.files[max(0, first) :] if file.has_some(start, stop)]
         if self.tail is not None and stop > self.copied:
             parts += self.tail.read(max(start, self.copied), stop)
+        fetch_together(str(part.path) for part in parts if isinstance(part, LogFile))
         for part in parts:
             if isinstance(part, LogFile):
                 rows = max(0, start - part.start), min(part.stop, stop) - part.start

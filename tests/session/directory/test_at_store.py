@@ -28,6 +28,8 @@ from workbench.files import store as stores
 from workbench.files.journal import COMMITS, REQUESTS
 from workbench.files.store import FolderStore, Stored
 from workbench.limits import LIMITS, Limits
+from workbench.session.learning.observing import present_statistics
+from workbench.streams import tail
 
 CASES = {
     "groups": Case("SELECT g, COUNT(*) AS n, SUM(amount) AS s, MIN(k) AS lo FROM t GROUP BY g"),
@@ -66,6 +68,10 @@ class Watched(FolderStore):
             raise Gone
         return number
 
+    fetching: ClassVar[int] = 0
+    fetched_together: ClassVar[int] = 0
+    """The most files that are fetched at a time."""
+
     @contextmanager
     def _storing(self, name: str) -> Iterator[None]:
         """What a file takes; a commit names files, so none is stored at its time."""
@@ -102,7 +108,16 @@ class Watched(FolderStore):
     def get(self, name: str, first: int = 0, length: int | None = None) -> bytes:
         if not name.startswith(REQUESTS):  # a thread asks by the clock for what followers want
             self._ask("GET", name)
-        return super().get(name, first, length)
+        with Watched.lock:
+            Watched.fetching += 1
+            Watched.fetched_together = max(Watched.fetched_together, Watched.fetching)
+        try:
+            if Watched.slow is not None:
+                time.sleep(Watched.slow.random() / 50)
+            return super().get(name, first, length)
+        finally:
+            with Watched.lock:
+                Watched.fetching -= 1
 
     def names(self, below: str = "") -> Iterator[Stored]:
         self._ask("LIST", below)
@@ -120,7 +135,7 @@ class Watched(FolderStore):
 def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Watched]]:
     monkeypatch.setattr(stores, "FolderStore", Watched)
     Watched.requests, Watched.dies_at, Watched.answers_lost, Watched.not_listed = [], None, frozenset(), 0
-    Watched.slow, Watched.together = None, 0
+    Watched.slow, Watched.together, Watched.fetched_together = None, 0, 0
     yield Watched
     Watched.dies_at, Watched.answers_lost = None, frozenset()
 
@@ -349,6 +364,27 @@ def test_live_rows_and_corrections_go_on(address: str) -> None:
         assert sorted(session.query("all").result()["id"]) == [*range(25)]
         now = {row["id"]: row["v"] for row in session.query("now").result().to_dict("records")}
         assert now == {2: 2, 3: 0, 4: 1, 5: 2, 7: 7}
+
+
+def test_files_of_a_log_are_fetched_together_and_first_for_a_plan(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who opens a session reads none of them."""
+    monkeypatch.setattr(tail, "FILED_ROWS", 4)
+    with Session(InProcess(), address) as session:
+        session.add_stream("live", ({"id": at, "v": at * 10} for at in range(60)), batch=5)
+        session.register("SELECT id FROM live", name="ids")
+        session.run(10)
+        known = present_statistics(session.parts.store.state)
+    Watched.requests, Watched.slow = [], Random(SEED)
+    with opened(address) as session:
+        session.run(0)
+        assert len(session.query("ids").result()) == 50
+        assert not [name for _, name in Watched.requests if name.startswith("streams/") and name.endswith(".parquet")]
+        session.register("SELECT v FROM live WHERE v > 20", name="some")
+        fetched = [name for kind, name in Watched.requests if kind == "GET" and name.startswith("streams/")]
+        assert len(fetched) == len({*fetched}) >= 10 and Watched.fetched_together > 1
+        assert {**present_statistics(session.parts.store.state)} == {**known}
 
 
 def test_what_nothing_names_is_removed_once(address: str, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ A query answers as long as the rows of its own tree are whole, and the functions
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
@@ -194,7 +194,7 @@ def restored_state(
     state = State(
         network=network,
         streams=streams,
-        statistics=_statistics(streams, before),
+        statistics=LazyStatistics(streams, before.statistics),
         views=stored.views(),
         functions=stored_functions,
         aggregates={aggregate.name: aggregate for aggregate in stored.aggregates.all()},
@@ -237,13 +237,31 @@ def _stream(directory: SessionDirectory, stored: StoredStream) -> Stream:
     return Stream(log, stored.history, batch, stored.arrived, stored.time, *kept)
 
 
-def _statistics(streams: Mapping[str, Stream], before: State) -> Mapping[str, StreamStatistics]:
-    """The statistics of streams, as they are taken anew while streams grow."""
-    statistics = dict(before.statistics)
-    for name, stream in streams.items():
-        if name.lower() not in statistics:
+class LazyStatistics(Mapping[str, StreamStatistics]):
+    """Statistics of streams, by their names in lower case, each taken when it is first asked for.
+
+    They are of rows of the log, which a session in a store fetches for them: who opens it to run a batch, or to read an
+    answer, asks for none. A stream whose log is damaged has none, which is said where it is read; estimates do without.
+
+    Args:
+        streams: by name, as they were opened.
+        before: statistics of an older state, which stay as they are.
+    """
+
+    def __init__(self, streams: Mapping[str, Stream], before: Mapping[str, StreamStatistics]) -> None:
+        self._streams = {name.lower(): stream for name, stream in streams.items()}
+        self._taken = dict(before._taken if isinstance(before, LazyStatistics) else before)
+
+    def __getitem__(self, name: str) -> StreamStatistics:
+        if name not in self._taken:
             try:
-                statistics[name.lower()] = stream.statistics()
-            except StreamError:
-                continue  # its log is damaged, which is said where it is read; estimates do without
-    return statistics
+                self._taken[name] = self._streams[name].statistics()
+            except StreamError as problem:
+                raise KeyError(name) from problem
+        return self._taken[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in [*{**self._taken, **self._streams}] if name in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
