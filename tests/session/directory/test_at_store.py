@@ -6,6 +6,7 @@ import os
 import shutil
 import threading
 import time
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -73,11 +74,13 @@ class Watched(FolderStore):
     """The most files that are fetched at a time."""
 
     @contextmanager
-    def _storing(self, name: str) -> Iterator[None]:
-        """What a file takes; a commit names files, so none is stored at its time."""
+    def _storing(self, name: str, data: Any) -> Iterator[None]:
+        """What a file takes; a commit names none that is being stored, as that of another sink or machine may be."""
         with Watched.lock:
             if name.startswith(COMMITS):
-                assert not Watched.in_the_air, f"{name} is stored before {Watched.in_the_air}"
+                said = zlib.decompress(data)
+                named = {each for each in Watched.in_the_air if Path(each).name.encode() in said}
+                assert not named, f"{name} is stored before {named}"
             Watched.in_the_air.add(name)
             Watched.together = max(Watched.together, len(Watched.in_the_air))
         try:
@@ -93,13 +96,13 @@ class Watched(FolderStore):
             raise OSError("timed out")
 
     def put(self, name: str, data: Any) -> None:
-        with self._storing(name):
+        with self._storing(name, data):
             number = self._ask("PUT", name)
             super().put(name, data)
             self._answer(number)
 
     def put_first(self, name: str, data: Any) -> bool:
-        with self._storing(name):
+        with self._storing(name, data):
             number = self._ask("PUT", name)
             done = super().put_first(name, data)
             self._answer(number)
