@@ -135,7 +135,9 @@ def row_buckets(rows: pa.RecordBatch, names: Sequence[str]) -> BucketNumbers:
     for column in map(rows.column, names):
         values = value_hashes(column)
         hashes += np.where(np.asarray(column.is_null()), np.uint64(0), values) if column.null_count else values
-    return (_mixed(hashes) % np.uint64(BUCKETS)).astype(np.int64)
+    mixed = _mixed(hashes)
+    mixed &= np.uint64(BUCKETS - 1)  # to divide takes five times as long as the hashes
+    return mixed.view(np.int64)
 
 
 @cache
