@@ -100,6 +100,7 @@ class Limits:
         values_of_large_group: of more, statistics by rank are found in the index, without reading all of them.
         values_merged_together: pairs of a fragment and a reader.
         pairs_handed_on: of a join, about.
+        bytes_paired_together: of rows of a join, and of rows for the places of arrays; long values make fewer rows.
         pairs_tested_together: candidates of a join that are tested before they are made pairs, about.
         pairs_tested_early: candidates of a segment from which on that pays.
         batches_between_compactions: from one look at all packs to the next, which takes a microsecond for each part.
@@ -177,6 +178,7 @@ class Limits:
     values_of_large_group: int = 4_096
     values_merged_together: int = 4_000_000
     pairs_handed_on: int = 65_536
+    bytes_paired_together: int = 64_000_000
     pairs_tested_together: int = 1_048_576
     pairs_tested_early: int = 4_096
     batches_between_compactions: int = 32

@@ -25,7 +25,7 @@ from workbench.arrow.types import Mask
 from workbench.engine.operators.early_test import CandidateTest
 from workbench.engine.operators.lookup import Lookup, is_first_path, path_has
 from workbench.engine.physical.access_paths import EVERY_PAIR, AccessPath, keyed
-from workbench.engine.physical.array_places import BYTES_TOGETHER, PLACE, ArrayPlaces
+from workbench.engine.physical.array_places import PLACE, ArrayPlaces
 from workbench.engine.physical.row_tests import NO_TESTS, RowTests, pair_column
 from workbench.engine.physical.semijoin import Semijoin
 from workbench.engine.physical.stored.kernels.table import evaluate
@@ -44,6 +44,7 @@ from workbench.engine.storage.job_input import TaskInput
 from workbench.engine.storage.layout import BATCH, WEIGHT, conform
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run, read_share, shares, that_may_have
+from workbench.limits import Limits
 from workbench.network.nodes import SIDES
 from workbench.sql.algebra.expressions import Expression
 
@@ -120,8 +121,8 @@ class IndexJoin:
                 pairs = pairs.append_column(name, evaluate(expression, pairs))
             rows = pa.RecordBatch.from_arrays([pairs.column(name) for name in names.values()], names=[*names])
             waiting.append(conform(rows, schema))
-            bytes_ = sum(batch.nbytes for batch in waiting)
-            if bytes_ >= BYTES_TOGETHER or sum(batch.num_rows for batch in waiting) >= task.limits.pairs_handed_on:
+            number, size = sum(batch.num_rows for batch in waiting), sum(batch.nbytes for batch in waiting)
+            if number >= task.limits.pairs_handed_on or size >= task.limits.bytes_paired_together:
                 yield pa.concat_batches(waiting)
                 waiting = []
         if waiting:
@@ -151,14 +152,14 @@ class IndexJoin:
         own, other = self._paired[:: 1 - 2 * changed]
         decides = self._decides(changed)
         for rows in self._changed_rows(change, changed, task):
-            for each, path in product(self._with_places(rows, changed), paths):
+            for each, path in product(self._with_places(rows, changed, task.limits), paths):
                 if (lookup := Lookup.of(path, changed, own, other, each, decides, task.limits)) is not None:
                     yield lookup
 
-    def _with_places(self, rows: pa.RecordBatch, changed: int) -> ArrowBatches:
+    def _with_places(self, rows: pa.RecordBatch, changed: int, limits: Limits) -> ArrowBatches:
         """Changed rows of a side; of that with arrays one for each place."""
         if self.places is not None and self.of_places is not None and changed == self.places.side:
-            yield from self.places.each(rows, self.of_places.input.names)
+            yield from self.places.each(rows, self.of_places.input.names, limits.bytes_paired_together)
         else:
             yield rows
 

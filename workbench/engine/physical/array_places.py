@@ -27,8 +27,6 @@ PLACE = "_place"
 """The column of the places that an array has."""
 ELEMENT = "_element"
 """The column of the element at such a place."""
-BYTES_TOGETHER = 64_000_000
-"""Of rows that places are made of at a time."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,7 @@ class ArrayPlaces:
         assert self.array.type.element is not None
         return Call("element_at", (self.array, self.place), self.array.type.element)
 
-    def each(self, rows: pa.RecordBatch, names: Sequence[str], most: int = BYTES_TOGETHER) -> Iterator[pa.RecordBatch]:
+    def each(self, rows: pa.RecordBatch, names: Sequence[str], most: int) -> Iterator[pa.RecordBatch]:
         """A row for each place that a row finds; about ``most`` bytes at a time.
 
         Args:
@@ -87,7 +85,7 @@ class ArrayPlaces:
             >>> from workbench.sql.functions.arrays.arrays import TEXTS
             >>> places = ArrayPlaces(Column("a", TEXTS), Column("n", INTEGER), Column("p", INTEGER, 1), ORPred(()))
             >>> rows = pa.RecordBatch.from_pydict({"n": [2, None, 1], "a": ['["x","y"]', None, '["z"]']})
-            >>> [each.to_pydict() for each in places.each(rows, ["n", ELEMENT])]
+            >>> [each.to_pydict() for each in places.each(rows, ["n", ELEMENT], most=1_000)]
             [{'n': [2, 2, 1], '_place': [1, 2, 1], '_element': ['x', 'y', 'z']}]
         """
         sizes = np.maximum(evaluate(over_stored(self.size)[0], rows).fill_null(0).to_numpy(zero_copy_only=False), 0)
