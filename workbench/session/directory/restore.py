@@ -250,7 +250,7 @@ class LazyStatistics(Mapping[str, StreamStatistics]):
 
     def __init__(self, streams: Mapping[str, Stream], before: Mapping[str, StreamStatistics]) -> None:
         self._streams = {name.lower(): stream for name, stream in streams.items()}
-        self._taken = dict(before._taken if isinstance(before, LazyStatistics) else before)
+        self._taken: dict[str, StreamStatistics] = dict(before._taken if isinstance(before, LazyStatistics) else before)
 
     def __getitem__(self, name: str) -> StreamStatistics:
         if name not in self._taken:
