@@ -353,7 +353,7 @@ class Engine:
                 other.close()
 
     def close(self) -> None:
-        """End its threads and views; files stay."""
+        """End its threads; files stay."""
         self._pool.shutdown()
         PACKING.end(str(self.folder))
         for kept in (IN_MEMORY, OPEN_GROUPS):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from workbench.engine.operators.filter_and_write import (
     BucketsOfTask,
@@ -28,14 +28,13 @@ from workbench.engine.spark.arrow_tasks import ArrowBatches, TakesTooLong, attem
 from workbench.engine.spark.failures import StepError
 from workbench.engine.spark.interrupts import Cancelled
 from workbench.engine.spark.job_properties import DESCRIPTION, INPUT, SHARED, first_texts
-from workbench.engine.spark.jobs import Job, JobRunner, PlanJob, StepJob
-from workbench.engine.spark.plan_cache import AnyJob, PlanCache, Views
+from workbench.engine.spark.jobs import Job, JobRunner, StepJob
+from workbench.engine.spark.plan_cache import AnyJob, PlanCache
 from workbench.engine.spark.python_steps import STEP_SUFFIX
 from workbench.engine.storage.bucketed import readers_of
 from workbench.engine.storage.job_input import InputRows, JobInput, TaskInput, inputs_of_job, sent_text
-from workbench.engine.storage.layout import BATCH, WEIGHT, Layout
+from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.lineage import mask
-from workbench.engine.storage.positions import POSITION, PositionedRows
 from workbench.engine.storage.relation import Delta, Relation, tasks_for
 from workbench.engine.storage.segments import Segment, read_share, shares
 from workbench.files.packs import PACKING
@@ -63,7 +62,6 @@ class Runner:
     def __init__(self, jobs: JobRunner, folder: Path, functions: Functions) -> None:
         self.jobs = jobs
         self.functions = functions
-        self.views = Views(jobs)
         self._folder = folder
         self._plans = PlanCache()
         self._inputs: dict[str, dict[str, JobInput]] = {}
@@ -100,14 +98,13 @@ class Runner:
         return self.jobs.limits
 
     def forget(self, keep: Callable[[str], bool] = lambda tree: False) -> None:
-        """Forget the plans and views of all trees whose name is not to be kept."""
+        """Forget the plans of all trees whose name is not to be kept."""
         self._plans.forget(lambda name: keep(name.split("_")[0]))
         self._inputs = {tree: inputs for tree, inputs in self._inputs.items() if keep(tree)}
         self._seconds = {tree: seconds for tree, seconds in self._seconds.items() if keep(tree)}
         self._read = {tree: read for tree, read in self._read.items() if keep(tree)}
         self.exchanges = {tree: work for tree, work in self.exchanges.items() if keep(tree)}
         self.hardly_grouped = set(filter(keep, self.hardly_grouped))
-        self.views.forget(lambda name: keep(name.split("_")[0]))
 
     def folder(self, tree: str) -> Path:
         """The folder of a tree's rows; it is made when it is missing."""
@@ -137,10 +134,6 @@ class Runner:
         job_input.set(batch, inputs)
         return job_input
 
-    def bind(self, plan: TreePlan, role: str, rows: DataFrame) -> str:
-        """A view for the SQL of a tree's next plan."""
-        return self.views.bind(f"{plan.name}_{role}", rows)
-
     def cached(self, plan: TreePlan, role: str, depends_on: object, make: Callable[[], AnyJob]) -> AnyJob:
         """A job of a tree.
 
@@ -167,32 +160,6 @@ class Runner:
             known = self._read[plan.name] = plan, depends_on, make()
         return cast(T, known[2])
 
-    def _sql_job(self, rows: str, plan: TreePlan) -> PlanJob:
-        """The job that takes a root's rows through the tree's filter and writes them.
-
-        Args:
-            rows: SQL of the rows.
-            plan: the tree's plan.
-        """
-        return filter_and_write_job(self.spark.sql(_with_tested_expressions(rows, plan)), self.filter_and_write(plan))
-
-    def evaluated(
-        self, plan: TreePlan, rows: PositionedRows, operands: Layout, expressions: Mapping[str, str]
-    ) -> DataFrame:
-        """The positions of rows, and beside them what Spark evaluates over some columns.
-
-        Args:
-            plan: the tree's.
-            rows: with these columns.
-            operands: the columns.
-            expressions: SQL of what is evaluated, by name.
-        """
-        names = [*operands.columns]
-        ddl = ", ".join([f"{POSITION} bigint", *([operands.ddl(names)] if names else [])])
-        view = self.bind(plan, "operands", run_tasks(self.spark, rows.tasks, lambda t: rows.operands(t, names), ddl))
-        columns = [POSITION, *(f"{sql} AS `{name}`" for name, sql in expressions.items())]
-        return self.spark.sql(f"SELECT {', '.join(columns)} FROM {view}")
-
     def task_job(
         self,
         step: Callable[[int], ArrowBatches],
@@ -217,7 +184,9 @@ class Runner:
             buckets: those of the rows of a task, where they are looked up by buckets.
         """
         if where or evaluated(plan):
-            return self._job_of_rows(run_tasks(self.spark, tasks, step, schema), plan, where)
+            rows = run_tasks(self.spark, tasks, step, schema)
+            found = (rows.where(where) if where else rows).selectExpr(*_with_tested_expressions(plan))
+            return filter_and_write_job(found, self.filter_and_write(plan))
         return self.step_job(step, tasks, plan, calls, buckets)
 
     def step_job(
@@ -233,10 +202,6 @@ class Runner:
         calls = calls or bool(plan.filter.filter.calls)
         written = WrittenRows(rows, self.filter_and_write(plan), buckets)
         return StepJob(written, tasks, self.folder(plan.name), calls)
-
-    def _job_of_rows(self, rows: DataFrame, plan: TreePlan, where: str) -> PlanJob:
-        view = self.bind(plan, "rows", rows)
-        return self._sql_job(f"SELECT * FROM {view}{f' WHERE {where}' if where else ''}", plan)
 
     def filtered_again(self, plan: TreePlan, rows: Relation, known: Collection[NodeId]) -> Delta | None:
         """All stored rows of a tree through its filter; ``None`` where that takes more than this process.
@@ -413,12 +378,11 @@ def needs_no_job(plan: TreePlan) -> bool:
     return not evaluated(plan) and not plan.filter.filter.calls
 
 
-def _with_tested_expressions(rows: str, plan: TreePlan) -> str:
-    """SQL of a root's rows: columns that are kept or tested, and what is evaluated over them."""
+def _with_tested_expressions(plan: TreePlan) -> list[str]:
+    """SQL of the columns of a root's rows that are kept or tested, and of what is evaluated over them."""
     marks = [WEIGHT] if plan.of_batch else [BATCH, WEIGHT]
     expressions = evaluated(plan)
     of_computed = [column.name for name in plan.computed_here for column in columns(plan.computed[name])]
     read = [*plan.filter.filter.columns, *of_computed]
     names = dict.fromkeys([*plan.kept, *(name for name in read if name not in expressions)])
-    shown = [*marks, *(f"`{name}`" for name in names), *(f"{sql} AS {name}" for name, sql in expressions.items())]
-    return f"SELECT {', '.join(shown)} FROM ({rows})"
+    return [*marks, *(f"`{name}`" for name in names), *(f"{sql} AS {name}" for name, sql in expressions.items())]

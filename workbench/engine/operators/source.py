@@ -3,10 +3,8 @@
 In: change: the rows of a batch, with weight 1, or -1 where the stream takes a row back; hydration: all rows that
 arrived. Out: change of the tree: these rows, through filter-and-write.
 
-Rows that arrived are in segments, and the JVM would only pass them on. So it gets what it must evaluate and nothing
-else: the columns that computed tests and keys read (late materialization; Abadi et al., Materialization strategies in
-a column-oriented DBMS, ICDE 2007). Where it has nothing to evaluate, the driver filters few rows without a job, and of
-many the tasks that log them (``FirstDepth``).
+Where Spark has nothing to evaluate, the driver filters few rows without a job, and of many the tasks that log them
+(``FirstDepth``).
 """
 
 from __future__ import annotations
@@ -15,16 +13,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.engine.operators.filter_and_write import Answer, FilterAndWrite, delta_of, filter_and_write_job
+from workbench.engine.operators.filter_and_write import Answer, FilterAndWrite, delta_of
 from workbench.engine.operators.operator_input import Prepared
-from workbench.engine.operators.runner import Runner, evaluated, needs_no_job
+from workbench.engine.operators.runner import Runner, needs_no_job
 from workbench.engine.operators.side_steps import Work
 from workbench.engine.physical.plans import SourcePlan, TreePlan
 from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.job_input import InputRows, TaskInput
-from workbench.engine.storage.layout import Layout
-from workbench.engine.storage.positions import PositionedRows
+from workbench.engine.storage.layout import BATCH, WEIGHT, Layout, only
 from workbench.engine.storage.relation import Delta
 from workbench.engine.storage.segments import Run, SegmentFields, read_share, segments_of, shares
 
@@ -46,20 +43,17 @@ def source_change(
     if needs_no_job(plan) and (here or number <= runner.limits.rows_filtered_in_process):
         (share,) = shares(arriving, 1)
         return Prepared(None, runner.write_here(read_share(share, layout.arrow, runner.limits), plan))
-    tasks = runner.tasks(number, here)
-    rows = PositionedRows(runner.set_input(plan, batch, [InputRows(arriving)]), layout.arrow, tasks)
-    job = runner.cached(plan, "rows", (layout, tasks), lambda: _job(runner, plan, layout, rows))
-    return Prepared(job, small=runner.is_small(number, arriving))
+    tasks, job_input = runner.tasks(number, here), runner.set_input(plan, batch, [InputRows(arriving)])
+    schema = only(layout.arrow, [*plan.produced, BATCH, WEIGHT])
 
+    def rows(task: int) -> ArrowBatches:
+        told = job_input.read(task, tasks)
+        yield from read_share(shares(told.inputs[0].change, tasks)[task], schema, told.limits)
 
-def _job(runner: Runner, plan: SourcePlan, layout: Layout, rows: PositionedRows) -> Job:
-    """The job that filters and writes the rows; it can be run again when others arrive."""
-    if not (expressions := evaluated(plan)):
-        return runner.step_job(rows.read, rows.tasks, plan)
-    write = runner.filter_and_write(plan)
-    operands = Layout({name: type_ for name, type_ in layout.columns.items() if name in plan.operands})
-    frame = runner.evaluated(plan, rows, operands, expressions)
-    return filter_and_write_job(frame, lambda batches: write(rows.whole(batches)))
+    def make() -> Job:
+        return runner.task_job(rows, tasks, layout.ddl(schema.names), plan)
+
+    return Prepared(runner.cached(plan, "rows", (layout, tasks), make), small=runner.is_small(number, arriving))
 
 
 @dataclass(frozen=True)

@@ -178,12 +178,6 @@ class SourcePlan(BasePlan):
         """The fields that its jobs depend on."""
         return (*super().computes, self.stream)
 
-    @property
-    def operands(self) -> frozenset[str]:
-        """The columns that the expressions read which are evaluated over a row: keys, and tests of the filter."""
-        keys = (column.name for key in self.keys.values() for column in columns(key))
-        return self.filter.operands.union(keys)
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class JoinPlan(BasePlan):

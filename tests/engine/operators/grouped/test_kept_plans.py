@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from workbench import Session
 from workbench.engine.operators.runner import Runner
+from workbench.engine.physical.plans import AggregatePlan
 from workbench.engine.spark.jobs import Job, StepJob
 
 ROWS = pd.DataFrame({"k": [1, 2, 1, None, 2, 2], "v": [1.5, 2.5, None, 4.0, 5.0, 6.0], "n": [1, 2, 3, 4, 5, 6]})
@@ -54,8 +55,10 @@ def test_a_function_of_the_analyst_is_called_by_a_step(spark: SparkSession, monk
     original = Runner.task_job
 
     def noted(*given: Any, **more: Any) -> Job:
-        made.append(original(*given, **more))
-        return made[-1]
+        job = original(*given, **more)
+        if any(isinstance(each, AggregatePlan) for each in given):
+            made.append(job)
+        return job
 
     monkeypatch.setattr(Runner, "task_job", noted)
     twice = "2 * n + 0 * LENGTH(SOUNDEX(CAST(n AS STRING)))"  # no kernel computes it

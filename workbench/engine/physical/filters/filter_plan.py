@@ -24,12 +24,11 @@ from workbench.engine.physical.stored.values import Computed, computed_value, wi
 from workbench.engine.storage.comparable import comparable_constant
 from workbench.engine.storage.lineage import WORD_BITS, Bits, mask
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
-from workbench.sql.algebra.expressions import columns as columns_of
 from workbench.sql.algebra.expressions import text as text_of
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import BOOLEAN, Kind
 from workbench.sql.functions.calls import calls_functions
-from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet, predicate_expressions
+from workbench.sql.predicates.cnf import Literal, Operator, ORPred, PredSet
 from workbench.sql.render.spark_sql import literal_to_spark, predicates_to_spark, to_spark
 
 _LIMIT = 2**62
@@ -89,12 +88,10 @@ class CompiledFilter:
         filter: the selections.
         tests: Spark SQL of the expressions that are evaluated first, by the name of their column in the filter. What
             is read from columns that rows have anyway, or computed from them by the filter, is not among them.
-        operands: the columns that these expressions read.
     """
 
     filter: GroupedFilter
     tests: Mapping[str, str]
-    operands: frozenset[str] = frozenset()
 
 
 def compile_filter(
@@ -161,9 +158,8 @@ def compile_filter(
         labels=labels,
     )
     known = {*stored, *(text for text in sql if names[text] in here)}
-    evaluated = {text: _evaluated(text, *asked[text]) for text in sql if text not in known}
-    tests = {names[text]: guarded for text, (guarded, _) in evaluated.items()}
-    return CompiledFilter(grouped, tests, frozenset(name for _, operands in evaluated.values() for name in operands))
+    tests = {names[text]: _evaluated(text, *asked[text]) for text in sql if text not in known}
+    return CompiledFilter(grouped, tests)
 
 
 _Asked = Mapping[str, tuple[Literal, Sequence[PredSet]]]
@@ -178,18 +174,16 @@ def _asked_by(compiled: Mapping[ORPred, Sequence[Test]], selections: Mapping[ORP
     return asked
 
 
-def _evaluated(text: str, literal: Literal, selections: Sequence[PredSet]) -> tuple[str, set[str]]:
-    """What Spark evaluates, an expensive test only where its guard holds; and the columns that it reads."""
-    read = {column.name for side in literal.expressions for column in columns_of(side)}
+def _evaluated(text: str, literal: Literal, selections: Sequence[PredSet]) -> str:
+    """What Spark evaluates, an expensive test only where its guard holds."""
     cost = cost_class(literal)
     guard = guard_of(cost, selections) if cost else None
     if guard is None:
-        return text, read
+        return text
     wanted = " or ".join(f"({predicates_to_spark(one, _over_root)})" for one in guard)
-    read |= {column.name for one in guard for side in predicate_expressions(one) for column in columns_of(side)}
     if cost is CostClass.USER_FUNCTION:
-        return _test(literal, wanted).sql, read
-    return f"case when {wanted} then {text} end", read
+        return _test(literal, wanted).sql
+    return f"case when {wanted} then {text} end"
 
 
 def _table(column: str, groups: list[tuple[list[Test], list[int]]], words: int, free: Bits) -> RangeTable:
