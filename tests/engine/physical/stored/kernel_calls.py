@@ -199,8 +199,8 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
     "concat_ws": [(Constant(", ", STRING), *COLUMNS[STRING]), (Constant("", STRING), COLUMNS[STRING][0])],
     "split": [
         (COLUMNS[STRING][0], Constant(pattern, STRING), *limit)
-        for pattern in (*MATCHED, "-", r"\.", " ", "bc", r"\#")
-        for limit in ((), *((Constant(most, INTEGER),) for most in (-1, 0, 1, 2) if pattern in ("a", r"\s+")))
+        for pattern in (*MATCHED, "-", r"\.", " ", "bc", r"\#", "")
+        for limit in ((), *((Constant(most, INTEGER),) for most in (-1, 0, 1, 2) if pattern in ("", "a", r"\s+")))
     ],
     "array": [(COLUMNS[type_][0], COLUMNS[type_][1], COLUMNS[type_][0]) for type_ in EDGES],
     "map_of": [

@@ -168,17 +168,28 @@ def _between(pattern: re.Pattern[str], text: str, call: Call) -> list[str]:
 
 
 def _split(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-    """By Arrow where the pattern matches one text alone."""
+    """By Arrow where the pattern matches one text alone; by the empty one into signs."""
     pattern, most = constant_text(call, 1) or "", constant_integer(call, 2) or 0
+    if not pattern:
+        texts = arguments[0].to_pylist()
+        return pa.array([None if text is None else _signs(text, most) for text in texts], pa.list_(pa.string()))
     if not _LITERAL.fullmatch(pattern):
         return _SPLIT.compute(call, arguments)
     return pc.split_pattern(arguments[0], re.sub(r"\\(.)", r"\1", pattern), max_splits=most - 1 if most > 0 else None)
 
 
+def _signs(text: str, most: int) -> list[str]:
+    """The signs of a text; with a limit of parts, the last one has the rest."""
+    if not text or most <= 0 or most >= len(text):
+        return [*text] or [""]
+    return [*text[: most - 1], text[most - 1 :]]
+
+
 def _is_split(call: Call) -> bool:
     """Whether the limit is a constant, which Spark takes as an INT, and the pattern is read alike."""
     most = constant_integer(call, 2, 0)
-    literal = _LITERAL.fullmatch(constant_text(call, 1) or "") is not None
+    pattern = constant_text(call, 1)
+    literal = pattern == "" or _LITERAL.fullmatch(pattern or "") is not None
     return most is not None and abs(most) < 1 << 31 and (literal or _SPLIT.accepts(call))
 
 
