@@ -183,11 +183,15 @@ def share_here(text: str) -> None:
     _SHARING.late_seconds = LATE_SECONDS
 
 
+def folder_of_executor() -> str:
+    """Where a worker has files that go with its executor; in another process the folder of temporary files."""
+    return os.environ.get(_LOCAL_FOLDERS, "").partition(",")[0] or tempfile.gettempdir()
+
+
 @lru_cache
 def _folder_here(text: str) -> SharedFolder:
     name, address, most_bytes = json.loads(text)
-    local = os.environ.get(_LOCAL_FOLDERS, "").partition(",")[0] or tempfile.gettempdir()
-    here = Path(local, f"argus-{hashlib.sha256(f'{name} {address}'.encode()).hexdigest()[:16]}")
+    here = Path(folder_of_executor(), f"argus-{hashlib.sha256(f'{name} {address}'.encode()).hexdigest()[:16]}")
     here.mkdir(mode=0o700, parents=True, exist_ok=True)
     return SharedFolder(name, address, str(here), LocalCache(str(here), most_bytes))
 

@@ -7,21 +7,17 @@ the executor. It is found by its name: no folder is listed, and none of another 
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections import OrderedDict
 from pathlib import Path
 
 from workbench.engine.spark.arrow_tasks import task_attempt
+from workbench.files.shared import folder_of_executor
 
 _KEPT: OrderedDict[str, bytes] = OrderedDict()
 """What this process has handed over to itself."""
 
 _MOST_KEPT = 64
 """The most that is kept: a later step soon asks for its own, unless the task has failed."""
-
-_LOCAL_FOLDERS = "SPARK_LOCAL_DIRS"
-"""The variable of Python workers that has the folders of their executor."""
 
 
 def hand_over(name: str, data: bytes, apart: bool) -> None:
@@ -61,5 +57,4 @@ def _of_task(name: str) -> str:
 
 
 def _file(name: str) -> Path:
-    folder = os.environ.get(_LOCAL_FOLDERS, "").partition(",")[0] or tempfile.gettempdir()
-    return Path(folder, f"argus-{name}")
+    return Path(folder_of_executor(), f"argus-{name}")
