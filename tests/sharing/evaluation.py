@@ -187,7 +187,7 @@ def _block(block: Block, data: Data) -> Bag:
 def _analyzed(block: Block, rows: Sequence[Sides]) -> list[Sides]:
     """Rows with the values of the analytic functions, which are columns of source -2, the last but one."""
     made: list[Sides] = [(*row, {}, {}) for row in rows]
-    known: list[Expression] = [*logical.analyzed_columns(block)]
+    known: list[Expression] = [*logical.analyzed_values(block)]
     for step in logical.analytic_steps(block):
         tied = tuple(known) if any(a.call.tells_peers_apart for a in step) else ()
         calls = {a.name: replace(a.call, over=replace(a.call.over, ties=tied)) for a in step}

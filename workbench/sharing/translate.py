@@ -43,7 +43,6 @@ from workbench.sql.algebra.expressions import (
     Constant,
     Expression,
     Origin,
-    columns,
     map_columns,
     reading_order,
 )
@@ -57,7 +56,8 @@ from workbench.sql.logical import (
     RecursionRule,
     StreamInput,
     analytic_steps,
-    analyzed_columns,
+    analyzed_values,
+    values_read,
 )
 from workbench.sql.predicates.cnf import TRUE, PredSet, map_predicates, predicate_sources
 
@@ -179,7 +179,7 @@ class _Translator:
     def _analyzed(self, block: Block, read: Read, values: Values) -> tuple[Read, Values]:
         """The analytic functions of a block, one node for each order of its rows, and QUALIFY above them."""
         calls = {a.name: a.call.map(lambda e: self._over_root(e, values)) for a in block.analytics}
-        known: list[Expression] = [self._over_root(column, values) for column in analyzed_columns(block)]
+        known: list[Expression] = [self._over_root(value, values) for value in analyzed_values(block)]
         for step in analytic_steps(block):
             own = [calls[analyzed.name] for analyzed in step]
             (over,) = {call.over for call in own}
@@ -280,9 +280,9 @@ def tie_breakers(keys: Iterable[SortKey], shown: Iterable[Output]) -> tuple[Expr
 
 
 def with_their_columns(expressions: Iterable[Expression]) -> tuple[Expression, ...]:
-    """Expressions and then the columns they are made of, each once: rows that are equal in these are equal rows."""
+    """Expressions and then the values they are made of, each once: rows that are equal in these are equal rows."""
     own = [expression for expression in dict.fromkeys(expressions) if not isinstance(expression, Constant)]
-    read = (column for e in own for column in sorted(columns(e), key=reading_order))
+    read = (value for e in own for value in sorted({*values_read(e)}, key=reading_order))
     return tuple(dict.fromkeys([*own, *read]))
 
 

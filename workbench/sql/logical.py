@@ -11,7 +11,7 @@ subqueries that unnesting repeats, is one part of a graph, and every pass goes t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,11 +26,12 @@ from workbench.sql.algebra.expressions import (
     column_name,
     columns,
     reading_order,
+    sources,
 )
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import DataType
 from workbench.sql.interning import Interned
-from workbench.sql.predicates.cnf import TRUE, PredSet, map_expressions, predicate_columns, predicate_expressions
+from workbench.sql.predicates.cnf import TRUE, PredSet, map_expressions, predicate_expressions
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,20 +363,41 @@ def calls_of(query: LogicalQuery | Input) -> frozenset[str]:
 def analytic_steps(block: Block) -> tuple[tuple[Analyzed, ...], ...]:
     """The analytic functions of a block, those of one order together, step by step.
 
-    Peers are in the order of all that is known of a row by then: ``analyzed_columns``, and the functions of the steps
+    Peers are in the order of all that is known of a row by then: ``analyzed_values``, and the functions of the steps
     before. So only equal rows are in no order, and every answer is a function of the bag of rows.
     """
     orders = sorted({a.call.over for a in block.analytics}, key=lambda over: (over.text, over.identity))
     return tuple(tuple(a for a in block.analytics if a.call.over == over) for over in orders)
 
 
-def analyzed_columns(block: Block) -> tuple[Column, ...]:
-    """The columns that a block reads of the rows it analyzes, those of its first outputs first."""
+def values_read(expression: Expression) -> Iterator[Expression]:
+    """What an expression knows of a row: columns, and elements of arrays, of which a row need not have all.
+
+    Example:
+        >>> from workbench.sql.algebra.expressions import text
+        >>> from workbench.sql.algebra.types import INTEGER, STRING
+        >>> element = Call("element_at", (Column("words", STRING), Column("place", INTEGER)), STRING)
+        >>> [text(value) for value in values_read(Call("concat", (Column("s", STRING), element), STRING))]
+        ['s', 'element_at(words, place)']
+    """
+    match expression:
+        case Call("element_at", (_, Column())) if Origin.ANALYTIC not in sources(expression):
+            yield expression
+        case Call(arguments=arguments) if "element_at" in calls(expression):
+            yield from (value for argument in arguments for value in values_read(argument))
+        case _:
+            yield from columns(expression)
+
+
+def analyzed_values(block: Block) -> tuple[Expression, ...]:
+    """What a block reads of the rows it analyzes, that of its first outputs first."""
     expressions = [output.expression for output in block.outputs]
-    expressions += sorted(predicate_columns(block.qualify), key=reading_order)
+    expressions += sorted(
+        {value for e in predicate_expressions(block.qualify) for value in values_read(e)}, key=reading_order
+    )
     expressions += [argument for analyzed in block.analytics for argument in analyzed.call.arguments]
-    read = (column for e in expressions for column in sorted(columns(e), key=reading_order))
-    return tuple(dict.fromkeys(column for column in read if column.source != Origin.ANALYTIC))
+    read = (value for e in expressions for value in sorted({*values_read(e)}, key=reading_order))
+    return tuple(dict.fromkeys(value for value in read if Origin.ANALYTIC not in sources(value)))
 
 
 def unordered(query: LogicalQuery) -> LogicalQuery:

@@ -229,7 +229,7 @@ def plan_aggregate(node: Aggregate, produced: Columns, monotone: bool, increment
             (``Options.incremental_aggregates``), as those by sessions are.
     """
     plain = [group for group in node.groups if not is_session(group)]
-    sessions = next((_sessions(group) for group in node.groups if is_session(group)), None)
+    sessions = next((_sessions(node, group) for group in node.groups if is_session(group)), None)
     groups = {column_name(group): group.type for group in plain}
     direct_groups = {column_name(group): node.direct_group(group) for group in plain}
     parts = {LIVE: rows_part(LIVE)}
@@ -323,8 +323,9 @@ def plan_set_operation(node: SetOperation) -> GroupedPlan:
     return GroupedPlan(groups, branches, parts, {}, node.operator)
 
 
-def _sessions(group: Expression) -> Sessions:
-    assert isinstance(group, Call)
-    time, gap = group.arguments
+def _sessions(node: Aggregate, group: Expression) -> Sessions:
+    direct = node.direct_group(group)
+    assert isinstance(direct, Call)
+    time, gap = direct.arguments
     assert isinstance(gap, Constant) and isinstance(gap.value, int)
     return Sessions(column_name(group), group.type, row_input(time), gap.value)

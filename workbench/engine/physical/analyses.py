@@ -106,9 +106,9 @@ def bucket_columns(
             for side, parent in enumerate(network.nodes[root].parents):
                 found[network.roots[parent]][bucket_key(some[0].key_columns(side)).columns] += 1
     for node in network.nodes.values():
-        if isinstance(node, Analytic) and node.over.partition:
+        if isinstance(node, Analytic) and node.direct_over.partition:
             for keeper in (node.parent, node.id) if is_bounded(node) else (node.parent,):
-                found[network.roots[keeper]][bucket_key(map(key_column, node.over.partition)).columns] += 1
+                found[network.roots[keeper]][bucket_key(map(key_column, node.direct_over.partition)).columns] += 1
     for root, keys in row_keys.items():
         if keys:
             found[network.roots[network.nodes[root].parents[0]]][bucket_key(map(key_column, keys)).columns] += 1
@@ -142,8 +142,8 @@ def lookup_keys(
     for node in network.nodes.values():
         if isinstance(node, Analytic):
             keepers = (node.parent, node.id) if is_bounded(node) else (node.parent,)
-            required += [(keeper, key) for keeper in keepers for key in node.over.expressions]
-            functions = [function for function in node.functions if function.name in produced[node.id]]
+            required += [(keeper, key) for keeper in keepers for key in node.direct_over.expressions]
+            functions = [function for name, function in node.by_name.items() if name in produced[node.id]]
             arguments = [argument for function in functions for argument in function.arguments]
             without_kernel = stored_with(map(row_input, arguments))
             required += [(node.parent, e) for e in (*stored_along(functions).values(), *without_kernel.values())]

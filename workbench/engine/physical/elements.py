@@ -16,24 +16,9 @@ from workbench.engine.physical.array_places import array_places
 from workbench.engine.physical.stored.kernels.table import has_kernels
 from workbench.network.join_names import split_leaf
 from workbench.network.network import Network, QueryPlan
-from workbench.network.nodes import (
-    SIDES,
-    Aggregate,
-    Analytic,
-    Join,
-    Node,
-    NodeId,
-    Selection,
-    SetOperation,
-    Source,
-    Window,
-)
+from workbench.network.nodes import SIDES, Analytic, Join, Node, NodeId, StoredColumns, Window
 from workbench.sql.algebra.expressions import Column, Expression, column_name, map_columns, substituted
 from workbench.sql.predicates.cnf import map_expressions
-from workbench.sql.windows.stream_time import is_session
-
-ElementColumns = Mapping[Expression, Column]
-"""Expressions over the columns of a root, and the column of its rows that has their values."""
 
 
 @dataclass(frozen=True)
@@ -46,17 +31,17 @@ class WithElements:
     """
 
     network: Network
-    stored: Mapping[NodeId, ElementColumns]
+    stored: Mapping[NodeId, StoredColumns]
 
 
 def joins_with_elements(network: Network) -> WithElements:
     """The network in which joins with places make the elements that their readers read."""
     if not any(isinstance(node, Join) and array_places(node.tested) for node in network.nodes.values()):
         return WithElements(network, {})
-    nodes, stored = dict[NodeId, Node](), dict[NodeId, ElementColumns]()
+    nodes, stored = dict[NodeId, Node](), dict[NodeId, StoredColumns]()
     for id_, node in network.nodes.items():
         of_inputs = [stored.get(network.roots[some[0]], {}) for some in node.inputs]
-        nodes[id_] = node = _reading(node, of_inputs)
+        nodes[id_] = node = node.over_stored(of_inputs) if any(of_inputs) else node
         if isinstance(node, Join):
             made = dict(_elements(node))
             stored[id_] = {**_of_sides(node, of_inputs), **made}
@@ -68,7 +53,7 @@ def joins_with_elements(network: Network) -> WithElements:
     return WithElements(Network(nodes, queries), stored)
 
 
-def reading_elements(plan: QueryPlan, stored: ElementColumns) -> QueryPlan:
+def reading_elements(plan: QueryPlan, stored: StoredColumns) -> QueryPlan:
     """A query that reads columns of the root's rows in the place of what they have the values of."""
     if not stored:
         return plan
@@ -76,28 +61,6 @@ def reading_elements(plan: QueryPlan, stored: ElementColumns) -> QueryPlan:
     outputs = tuple(replace(output, expression=over(output.expression)) for output in plan.outputs)
     window = map_expressions(plan.window, over)
     return replace(plan, outputs=outputs, window=window, order=tuple(key.map(over) for key in plan.order))
-
-
-def _reading(node: Node, stored: list[ElementColumns]) -> Node:
-    """A node that reads columns of its inputs in the place of what they have the values of."""
-    if not any(stored):
-        return node
-    over = [partial(substituted, values=some) for some in stored]
-    match node:
-        case Selection():
-            return replace(node, predicates=map_expressions(node.predicates, over[0]))
-        case Join():
-            sides = {_on_side(e, side): Column(c.name, c.type, side) for side in SIDES for e, c in stored[side].items()}
-            return replace(node, tested=map_expressions(node.tested, partial(substituted, values=sides)))
-        case Aggregate() if node.finer is None and not any(map(is_session, node.groups)):
-            return replace(node, stored=tuple(stored[0].items()))
-        case SetOperation():
-            direct = (
-                (parent, tuple(map(own, values))) for own, (parent, values) in zip(over, node.direct, strict=True)
-            )
-            return replace(node, direct=tuple(direct))
-        case Aggregate() | Analytic() | Window() | Source():
-            return node
 
 
 def _elements(join: Join) -> Iterator[tuple[Expression, Column]]:
@@ -112,7 +75,7 @@ def _elements(join: Join) -> Iterator[tuple[Expression, Column]]:
         yield element, Column(f"{column_name(element)}_{leaf}", element.type)
 
 
-def _of_sides(join: Join, stored: list[ElementColumns]) -> ElementColumns:
+def _of_sides(join: Join, stored: list[StoredColumns]) -> StoredColumns:
     """What the rows of a join have as columns of its sides."""
 
     def output(side: int) -> Callable[[Column], Column]:
@@ -123,7 +86,3 @@ def _of_sides(join: Join, stored: list[ElementColumns]) -> ElementColumns:
         for side in SIDES
         for expression, column in stored[side].items()
     }
-
-
-def _on_side(expression: Expression, side: int) -> Expression:
-    return map_columns(expression, lambda column: replace(column, source=side))

@@ -308,7 +308,7 @@ class AnalyticPlan(BasePlan):
         arguments = [a for name in self.produced if name in functions for a in functions[name].arguments]
         stored = stored_with(map(row_input, arguments))
         passed = [name for name in self.produced if name not in functions]
-        ranges = [key.expression for key in self.node.over.order if any(f.is_range for f in functions.values())]
+        ranges = [key.expression for key in self.node.direct_over.order if any(f.is_range for f in functions.values())]
         read = {*stored, *(column.name for e in (*arguments, *ranges) for column in columns(e))}
         return tuple(dict.fromkeys([*passed, *sorted(read)]))
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from workbench.network.nodes.aggregate import Aggregate
 from workbench.network.nodes.analytic import Analytic
-from workbench.network.nodes.base import ID_DIGITS, Columns, NodeId, Read, columns_of
+from workbench.network.nodes.base import ID_DIGITS, Columns, NodeId, Read, StoredColumns, columns_of
 from workbench.network.nodes.join import Join
 from workbench.network.nodes.recursion import Recursion
 from workbench.network.nodes.selection import Selection
@@ -43,6 +43,7 @@ __all__ = [
     "SetOperation",
     "SetOperator",
     "Source",
+    "StoredColumns",
     "Window",
     "columns_of",
 ]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
-from workbench.network.nodes.base import BaseNode, Checked, Columns, NodeId, Read, columns_of
+from workbench.network.nodes.base import BaseNode, Checked, Columns, NodeId, Read, StoredColumns, columns_of
 from workbench.network.roll_up import computed_column, over_groups
 from workbench.network.sql_text import Words, as_columns, expression_sql, without_fillers
 from workbench.sql.algebra.expressions import (
@@ -36,8 +37,7 @@ class Aggregate(BaseNode):
         parents: the nodes it is evaluated from: those whose common rows are the rows that are read, as those of a query
             (``QueryPlan``), or an aggregate with finer groups (vertical expansion, T7.1.1).
         finer: the group expressions of that aggregate; ``None`` when the rows themselves are grouped.
-        stored: expressions that are columns of the rows that are grouped, in a network as it runs
-            (``engine.physical.elements``).
+        stored: expressions that are columns of the rows that are grouped (``over_stored``).
     """
 
     read: Read
@@ -115,6 +115,10 @@ class Aggregate(BaseNode):
         """The columns of groups and statistics, and those that are required."""
         arguments = (a for statistic in self.statistics for a in statistic.arguments)
         return [self.read.checked_columns, ({0: self.read.root}, columns_of([*self.groups, *arguments]))]
+
+    def over_stored(self, stored: Sequence[StoredColumns]) -> Self:
+        """With the columns, unless it reads groups, which have none of these."""
+        return replace(self, stored=tuple(stored[0].items())) if self.finer is None else self
 
     def sql(self, words: Words) -> str:
         """The groups of its parents' common rows; DISTINCT without statistics."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Self
 
-from workbench.network.nodes.base import Checked, Columns, NodeId, Read, Unary, columns_of
+from workbench.network.nodes.base import Checked, Columns, NodeId, Read, StoredColumns, Unary, columns_of
 from workbench.network.sql_text import Words, analytic_sql, function_sql, or_pred_sql, over_sql, predicates_sql
 from workbench.sql.algebra.analytic import AnalyticCall, Over
-from workbench.sql.algebra.expressions import Column, Expression
+from workbench.sql.algebra.expressions import Column, Expression, substituted
 from workbench.sql.algebra.types import DataType
 from workbench.sql.predicates.cnf import TRUE, PredSet
 
@@ -28,6 +29,7 @@ class Analytic(Unary):
         parent: the node it is evaluated from.
         bound: what holds for every row, over its own columns: that a rank is at most the largest that a reader asks
             for. Like the predicates of a join it follows from the readers, and is not part of the identity.
+        stored: expressions that are columns of the rows that are read (``over_stored``).
     """
 
     read: Read
@@ -35,6 +37,7 @@ class Analytic(Unary):
     functions: frozenset[AnalyticCall]
     parent: NodeId
     bound: PredSet = TRUE
+    stored: tuple[tuple[Expression, Column], ...] = ()
 
     kind = "analytic"
     _letter = "A"
@@ -46,8 +49,14 @@ class Analytic(Unary):
 
     @cached_property
     def by_name(self) -> Mapping[str, AnalyticCall]:
-        """The functions by the name of their column."""
-        return {function.name: function for function in self.functions}
+        """The functions by the name of their column, over the parent's columns."""
+        over = partial(substituted, values=dict(self.stored))
+        return {function.name: function.map(over) if self.stored else function for function in self.functions}
+
+    @cached_property
+    def direct_over(self) -> Over:
+        """How the rows are partitioned and ordered, over the parent's columns."""
+        return self.over.map(partial(substituted, values=dict(self.stored))) if self.stored else self.over
 
     @property
     def in_order(self) -> tuple[AnalyticCall, ...]:
@@ -64,7 +73,7 @@ class Analytic(Unary):
     @property
     def retraction_columns(self) -> tuple[Column, ...]:
         """Where only first rows are kept, what a row is compared by with those that come into them."""
-        return tuple(columns_of(self.over.expressions)) if self.bound else ()
+        return tuple(columns_of(self.direct_over.expressions)) if self.bound else ()
 
     def is_monotone(self, inputs: bool) -> bool:
         """A row is retracted when the values of its functions change."""
@@ -72,21 +81,25 @@ class Analytic(Unary):
 
     def computed(self, read: Container[str]) -> Iterable[Expression]:
         """The order, where it decides on rows or is read, and the arguments of the functions that are read."""
-        functions = [function for function in self.functions if function.name in read]
+        functions = [function for name, function in self.by_name.items() if name in read]
         if functions or self.bound:
-            yield from self.over.expressions
+            yield from self.direct_over.expressions
         yield from (a for function in functions for a in function.arguments)
 
     def read_columns(self, columns: Columns) -> Iterable[tuple[NodeId, Column]]:
         """The columns that it carries, those of the order, and the arguments of the functions that are read."""
         carried = (Column(name, type_) for name, type_ in columns.items() if name not in self.types)
-        arguments = columns_of(a for f in self.functions if f.name in columns for a in f.arguments)
-        return ((self.parent, c) for c in (*carried, *columns_of(self.over.expressions), *arguments))
+        arguments = columns_of(a for name, f in self.by_name.items() if name in columns for a in f.arguments)
+        return ((self.parent, c) for c in (*carried, *columns_of(self.direct_over.expressions), *arguments))
 
     def checked_columns(self) -> Checked:
         """The columns that are required, those of the order, and the arguments of the functions."""
         arguments = (a for function in self.functions for a in function.arguments)
         return [self.read.checked_columns, ({0: self.read.root}, columns_of([*self.over.expressions, *arguments]))]
+
+    def over_stored(self, stored: Sequence[StoredColumns]) -> Self:
+        """With the columns, which its rows have, too."""
+        return replace(self, stored=tuple(stored[0].items()))
 
     def sql(self, words: Words) -> str:
         """The parent's rows with the functions, and QUALIFY where only first rows are kept."""

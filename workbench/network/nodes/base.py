@@ -8,10 +8,10 @@ module. Passes over the network ask it, and match kinds only where each needs a 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from workbench.network.sql_text import Words
 from workbench.sql.algebra.expressions import Column, Expression, columns, digest
@@ -23,6 +23,8 @@ ID_DIGITS = 12
 """Hexadecimal digits of an id: among 10,000 nodes two of one id are as likely as one in five million."""
 
 Columns = Mapping[str, DataType]
+StoredColumns = Mapping[Expression, Column]
+"""Expressions over the columns of a root, and the column of its rows that has their values."""
 Checked = Iterable[tuple[Mapping[int, NodeId], Iterable[Column]]]
 """Columns with the nodes that they are columns of, by their ``source``."""
 
@@ -99,6 +101,13 @@ class BaseNode(ABC):
     def checked_columns(self) -> Checked:
         """The columns that it reads of roots and direct parents, which must have them."""
         return ()
+
+    def over_stored(self, stored: Sequence[StoredColumns]) -> Self:
+        """The node as it reads columns in the place of what its inputs have the values of, as it runs.
+
+        What it computes, its id and the names of its columns stay. Here it reads no expressions that could be stored.
+        """
+        return self
 
     @abstractmethod
     def sql(self, words: Words) -> str:

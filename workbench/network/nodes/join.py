@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Self
 
 from workbench.network.join_names import JoinNames, join_names
-from workbench.network.nodes.base import BaseNode, Checked, Columns, NodeId, Read, columns_of
+from workbench.network.nodes.base import BaseNode, Checked, Columns, NodeId, Read, StoredColumns, columns_of
 from workbench.network.sides import SIDES, side_of
 from workbench.network.sql_text import Words, predicate_texts, predicates_sql
-from workbench.sql.algebra.expressions import Column, Expression, map_columns
-from workbench.sql.predicates.cnf import PredSet, predicate_columns, predicate_expressions
+from workbench.sql.algebra.expressions import Column, Expression, map_columns, substituted
+from workbench.sql.predicates.cnf import PredSet, map_expressions, predicate_columns, predicate_expressions
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,11 @@ class Join(BaseNode):
         read = predicate_columns(self.predicates) | predicate_columns(self.tested)
         return [({side: self.roots[side] for side in SIDES}, read)]
 
+    def over_stored(self, stored: Sequence[StoredColumns]) -> Self:
+        """With other tests of pairs."""
+        values = {_on_side(value, side): _on_side(c, side) for side in SIDES for value, c in stored[side].items()}
+        return replace(self, tested=map_expressions(self.tested, partial(substituted, values=values)))
+
     def sql(self, words: Words) -> str:
         """The join of its parents."""
         left, right = map(words.node, self.parents)
@@ -123,3 +130,7 @@ class Join(BaseNode):
 
     def _tested(self, words: Words) -> str:
         return predicates_sql(words.tested(self.tested, self.roots), words.sides(self.roots))
+
+
+def _on_side(expression: Expression, side: int) -> Expression:
+    return map_columns(expression, lambda column: replace(column, source=side))

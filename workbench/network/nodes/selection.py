@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Self
 
-from workbench.network.nodes.base import Checked, NodeId, Read, Unary
+from workbench.network.nodes.base import Checked, NodeId, Read, StoredColumns, Unary
 from workbench.network.sql_text import Words, predicate_texts, predicates_sql
-from workbench.sql.algebra.expressions import Expression
-from workbench.sql.predicates.cnf import PredSet, predicate_columns, predicate_expressions
+from workbench.sql.algebra.expressions import Expression, substituted
+from workbench.sql.predicates.cnf import PredSet, map_expressions, predicate_columns, predicate_expressions
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,10 @@ class Selection(Unary):
     def checked_columns(self) -> Checked:
         """The columns that are required and tested."""
         return [self.read.checked_columns, ({0: self.read.root}, predicate_columns(self.predicates))]
+
+    def over_stored(self, stored: Sequence[StoredColumns]) -> Self:
+        """With other predicates."""
+        return replace(self, predicates=map_expressions(self.predicates, partial(substituted, values=stored[0])))
 
     def sql(self, words: Words) -> str:
         """The parent's rows that satisfy what is tested."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from typing import Self
 
-from workbench.network.nodes.base import BaseNode, Checked, Columns, NodeId, Read, columns_of
+from workbench.network.nodes.base import BaseNode, Checked, Columns, NodeId, Read, StoredColumns, columns_of
 from workbench.network.sql_text import Words, as_columns, expression_sql
-from workbench.sql.algebra.expressions import Column, Expression, identity
+from workbench.sql.algebra.expressions import Column, Expression, identity, substituted
 from workbench.sql.algebra.types import DataType
 
 
@@ -135,6 +136,12 @@ class SetOperation(BaseNode):
             yield {0: branch.read.root}, columns_of(branch.values)
         for parent, values in self.direct:
             yield {0: parent}, columns_of(values)
+
+    def over_stored(self, stored: Sequence[StoredColumns]) -> Self:
+        """With other values of its branches."""
+        branches = zip(self.direct, stored, strict=True)
+        direct = ((parent, tuple(substituted(v, own) for v in values)) for (parent, values), own in branches)
+        return replace(self, direct=tuple(direct))
 
     def sql(self, words: Words) -> str:
         """Its branches; the first says what the columns are called."""

@@ -91,9 +91,10 @@ def analytic_job(runner: Runner, operator: OperatorInput, plan: AnalyticPlan) ->
 def _step(operator: OperatorInput, plan: AnalyticPlan, limits: Limits) -> OrderStep:
     """The step of the plan over rows as they are stored now."""
     (parent,), node = operator.parents, plan.node
-    partition = tuple(map(key_column, node.over.partition))
-    keys = tuple((key_column(k.expression), (k.descending, k.nulls_first)) for k in node.over.order)
-    order = RowOrder(partition, keys, tuple(map(key_column, node.over.ties)))
+    over = node.direct_over
+    partition = tuple(map(key_column, over.partition))
+    keys = tuple((key_column(k.expression), (k.descending, k.nulls_first)) for k in over.order)
+    order = RowOrder(partition, keys, tuple(map(key_column, over.ties)))
     functions = [node.by_name[name] for name in plan.produced if name in node.by_name]
     first = None if plan.first is None else FirstRows(*plan.first)
     reading = reading_of(functions) if first is None else first.reading
