@@ -10,7 +10,7 @@ import re
 
 from workbench.sql.functions.arrays.arrays import HAS_PLACE
 
-VERSION = 28
+VERSION = 29
 """Goes up when a table changes, the canonical form that ids come from, or what stored states must have.
 
 From 2 on a catalog has all of a session.
@@ -371,6 +371,8 @@ MIGRATIONS = {
     26: "CREATE TABLE IF NOT EXISTS event_times (batch INTEGER PRIMARY KEY, vector TEXT NOT NULL);",
     # Joins with the places of arrays store elements, and older ones the arrays.
     27: _planned_anew_with(HAS_PLACE),
+    # So do orders, which were of whole arrays.
+    28: _planned_anew_with("element_at"),
 }
 """SQL that makes a catalog of an older version one of the next; one of any other version is refused.
 
