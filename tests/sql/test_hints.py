@@ -110,3 +110,17 @@ def test_a_difference_of_what_clocks_show_says_so(difference: str) -> None:
         bind(f"SELECT {difference} AS d FROM T", "spark", Schema(instants, timezone="Europe/Berlin"))
     passes = "UNIX_MICROS(at2) - UNIX_MICROS(at)"
     bind(f"SELECT {passes} AS d FROM T", "spark", Schema(instants, timezone="Europe/Berlin"))
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("SELECT n FROM T a JOIN T b ON a.n = b.n", "write a.n or b.n"),
+        ("SELECT n FROM T LATERAL VIEW EXPLODE(SPLIT(s, ',')) AS n", "write T.n, or give the table without a name one"),
+        ("SELECT n FROM T LATERAL VIEW EXPLODE(l) v AS n", "write T.n or v.n"),
+    ],
+)
+def test_an_ambiguous_column_says_what_can_be_written(text: str, hint: str) -> None:
+    with pytest.raises(SqlError) as raised:
+        bind(text, "spark", SCHEMA)
+    assert raised.value.hint == hint

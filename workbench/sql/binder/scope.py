@@ -140,8 +140,10 @@ class Scope:
             return self.hidden[name]
         meanings = [expression for known, expression in self.columns if known == name]
         if len(meanings) > 1:
-            candidates = " or ".join(f"{item.alias}.{name}" for item in self.items if name in item.columns)
-            raise self.source.error(f"ambiguous column {column.name}", column, f"write {candidates}")
+            named = [f"{item.alias}.{name}" for item in self.items if name in item.columns and item.alias]
+            nameless = ["give the table without a name one"] if len(named) < len(meanings) else []
+            hint = ", or ".join([*([f"write {' or '.join(named)}"] if named else []), *nameless])
+            raise self.source.error(f"ambiguous column {column.name}", column, hint)
         if meanings:
             return meanings[0]
         if name in self.aliases:
