@@ -147,6 +147,7 @@ def _analytic() -> Iterator[KindOfQuery]:
             "moving MAX": "MAX(i) OVER (PARTITION BY {0} {1} ROWS BETWEEN 3 PRECEDING AND CURRENT ROW)",
             "filled forward": "LAST_VALUE(NULLIF(i % 10, 0) IGNORE NULLS) OVER (PARTITION BY {0} {1})",
             "RANGE": "COUNT(*) OVER (PARTITION BY {0} ORDER BY i RANGE BETWEEN 5 PRECEDING AND 5 FOLLOWING)",
+            "GROUPS": "SUM(i) OVER (PARTITION BY {0} ORDER BY ts GROUPS BETWEEN 2 PRECEDING AND 1 FOLLOWING)",
             "RANGE of an hour": "SUM(x) OVER (PARTITION BY {0} ORDER BY ts"
             " RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW)",
             "RANGE until a day ago": "SUM(i) OVER (PARTITION BY {0} ORDER BY ts"
