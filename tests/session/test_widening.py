@@ -453,9 +453,10 @@ def test_sinks_get_the_difference_with_the_types_that_columns_have_now(in_proces
         wait_for(lambda: len(got) == 2)
         session.widen_column("T", "v", "decimal(9,1)")
         wait_for(lambda: len(got) == 3 and not session.sinks["folder"].behind)
-        assert got[-1][1] == [[1, 12, D("69.0")], [-1, 6, D("15.0")]] and got[1][1][0] == [1, 6, 15]
+        # The rows of a change are in no order.
+        assert sorted(got[-1][1]) == [[-1, 6, D("15.0")], [1, 12, D("69.0")]] and [1, 6, 15] in got[1][1]
         files = sorted((tmp_path / "out").rglob("*.parquet"))
-        assert [row["v"] for row in pq.read_table(files[-1]).to_pylist()] == [D("69.0"), D("15.0")]
+        assert {row["v"] for row in pq.read_table(files[-1]).to_pylist()} == {D("69.0"), D("15.0")}
         assert not any(sink.problem for sink in session.sinks.values())
 
 
