@@ -71,7 +71,8 @@ def lateness_of(given: object, time: str | None, type_: DataType | None) -> Late
         raise StreamError("lateness without event times", hint="say which column has them: time=…")
     allowed = _number(given) if type_.kind is Kind.INTEGER else _microseconds(given)
     if allowed is None or not 0 <= allowed <= _MOST:
-        raise StreamError(f"lateness is {given!r}", hint=_hint(type_))
+        what = "a number" if type_.kind is Kind.INTEGER else "a length of time"
+        raise StreamError(f"lateness is {what}, not {given!r}", hint=_hint(type_))
     if type_.kind is Kind.DATE:
         allowed, rest = divmod(allowed, _DAY * _SECOND)
         if rest:

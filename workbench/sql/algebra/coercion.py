@@ -322,6 +322,8 @@ def _hint(expression: Expression, type_: DataType) -> str:
             "compare it with its texts, as in x = 'yes'; --type \"x=boolean yes/no\" reads a column as true and false"
         )
     if isinstance(expression, Constant) and isinstance(value := expression.value, str):
+        if type_.kind is Kind.BOOLEAN:
+            return TESTS[True]
         return f"'{value}' is a text; {value} without quotes is a number or a column"
     if type_.kind is Kind.STRING and isinstance(expression, Constant):
         is_code = isinstance(value, int) and value > 999  # as a postcode without its zero

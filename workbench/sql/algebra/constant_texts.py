@@ -44,16 +44,18 @@ def typed_text(text: Expression, types: Iterable[DataType]) -> Expression | None
         ...     [typed_text(Constant(" 7", STRING), [type_]).value for type_ in (INTEGER, decimal(3, 1))]
         [7, 7.0]
     """
-    if not _READS.get() or not isinstance(text, Constant) or not isinstance(text.value, str):
+    if not isinstance(text, Constant) or not isinstance(text.value, str):
         return None
     kinds = {type_.kind for type_ in types}
+    if kinds == {Kind.BOOLEAN}:
+        word = (text.value.strip() if _READS.get() else text.value).lower()
+        return Constant(word in _TRUE, BOOLEAN) if word in _TRUE + _FALSE else None
+    if not _READS.get():
+        return None
     if kinds == {Kind.INTEGER}:
         return _integer(text.value.strip())
     if kinds and kinds <= {Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE}:
         return _double(text.value.strip())
-    if kinds == {Kind.BOOLEAN}:
-        word = text.value.strip().lower()
-        return Constant(word in _TRUE, BOOLEAN) if word in _TRUE + _FALSE else None
     return Call("cast", (text,), BINARY) if kinds == {Kind.BINARY} else None
 
 

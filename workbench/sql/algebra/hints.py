@@ -15,6 +15,7 @@ _YEAR_FIRST = re.compile(r"(\d{4})([./])(\d{1,2})\2(\d{1,2})(?:,?\s+(.*))?")
 _DAY_FIRST = re.compile(r"(\d{1,2})\.?[ -]([A-Za-z]{3})[a-z]*\.?[ -](\d{4})(?:,?\s+(.*))?")
 _MONTH_FIRST = re.compile(r"([A-Za-z]{3})[a-z]*\.?\s(\d{1,2}),?\s(\d{4})(?:,?\s+(.*))?")
 _TIME = re.compile(r"\d{1,2}:\d\d(:\d\d)?")
+_PAST = re.compile(r"(\d+) (second|minute|hour|day|week|month|year)s? ago", re.IGNORECASE)
 _LENGTH = re.compile(r"\s*(\d+)\s*(second|minute|hour|day|week|month|quarter|year)s?\s*", re.IGNORECASE)
 _ISO_DATE = re.compile(r"(\d{4})-(\d\d?)-(\d\d?)(?![\d-])")
 _NO_DIGITS = re.compile(r"nan|[+-]?inf(inity)?", re.IGNORECASE)
@@ -42,6 +43,8 @@ def literal_hint(text: str, type_: DataType) -> str | None:
     """
     if type_.temporal and (length := _LENGTH.fullmatch(text)):
         return f"write INTERVAL '{length[1]}' {length[2].upper()}"
+    if type_.temporal and (past := _PAST.fullmatch(text.strip())):
+        return f"write NOW() - INTERVAL '{past[1]}' {past[2].upper()}"
     if type_.temporal and (lacks := _lacking_day(text)):
         return lacks
     if type_.kind is Kind.DOUBLE and _NO_DIGITS.fullmatch(text.strip()):

@@ -5,6 +5,7 @@ No optimizer of sqlglot is used: several of its rewrites are not exact under NUL
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,6 +17,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from workbench.errors import MOST_WORD, SqlError, UnsupportedError
 from workbench.sql.dialects import DIALECTS
 from workbench.sql.syntax.arguments import DroppedArgumentError, parser_of
+from workbench.sql.syntax.foreign_syntax import TIME_UNITS
 from workbench.sql.syntax.forms_of_spark import with_forms_of_spark
 from workbench.sql.syntax.forms_refused import refuse_forms
 from workbench.sql.syntax.limited_lists import with_limited_lists
@@ -34,30 +36,26 @@ from workbench.sql.syntax.syntax_errors import (
     stumbled,
     syntax_error,
 )
-from workbench.sql.syntax.window_clause import BEFORE_VALUE, WindowClause, split_statements
+from workbench.sql.syntax.window_clause import AFTER_NAME, BEFORE_VALUE, WindowClause, split_statements
 
 _LISTS = "%argus queries and %argus streams list what there is"
 _ASKED = {
     **dict.fromkeys(
         ("DECLARE", "SET"), "a query has no variables; in a cell :name is the value of a variable of Python"
     ),
+    "DROP": "%argus drop NAME drops a query, a stream or a table",
+    **dict.fromkeys(("INSERT", "UPDATE", "DELETE"), "a query only reads: rows come from the source of a stream"),
     "EXPLAIN": "%argus explain NAME says how a query is computed, and %%argus NAME --dry-run what one would be",
     **dict.fromkeys(("SHOW", "DESCRIBE", "DESC"), _LISTS),
 }
 """What answers statements that ask no rows of streams."""
-_AFTER_A_NAME = {
-    *(TokenType.R_PAREN, TokenType.COMMA, TokenType.DOT, TokenType.L_BRACKET, TokenType.ALIAS, TokenType.FROM),
-    *(TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE, TokenType.IS),
-    *(TokenType.IN, TokenType.AND, TokenType.OR, TokenType.ORDER_BY, TokenType.HAVING, TokenType.LIMIT),
-    *(TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.BETWEEN, TokenType.LIKE),
-    *(TokenType.DESC, TokenType.ASC, TokenType.THEN, TokenType.ELSE, TokenType.END, TokenType.WHERE),
-    *(TokenType.GROUP_BY, TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT, TokenType.QUALIFY),
-}
-"""What no row of VALUES begins with."""
-_OF_STATEMENTS = {TokenType.INSERT, TokenType.ROLLBACK}
+_OF_STATEMENTS = {TokenType.INSERT, TokenType.ROLLBACK, TokenType.LOCK, TokenType.ATTACH, TokenType.DETACH}
 """Words that mean something at the beginning of a statement alone."""
 _BETWEEN_VALUES = {TokenType.RLIKE, TokenType.EXCEPT}
 """Words between two values, or queries."""
+_SIGNS = {TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.MOD}
+_UNIT = re.compile(rf"(?:{'|'.join(TIME_UNITS)})S?", re.IGNORECASE)
+_NOT_LIKE = (TokenType.NOT, TokenType.RLIKE)
 _OF_GROUPS = {TokenType.CUBE, TokenType.ROLLUP}
 _OF_A_MAP = {TokenType.L_PAREN, TokenType.L_BRACE, TokenType.LT}
 """What the entries of a map begin with, and the types of its keys and values."""
@@ -172,25 +170,27 @@ def _parse_statement(source: SourceText, tokens: Sequence[Token]) -> exp.Expr:
 def _with_names(tokens: Sequence[Token]) -> list[Token]:
     """The tokens; key words that cannot be any where they stand are names, as in every dialect that is read."""
     return [
-        Token(
-            _name(before, one, after) or one.token_type, one.text, one.line, one.col, one.start, one.end, one.comments
-        )
-        for before, one, after in zip([None, *tokens], tokens, [*tokens[1:], None], strict=False)
+        Token(_name(tokens, at) or one.token_type, one.text, one.line, one.col, one.start, one.end, one.comments)
+        for at, one in enumerate(tokens)
     ]
 
 
-def _name(before: Token | None, word: Token, after: Token | None) -> TokenType | None:
+def _name(tokens: Sequence[Token], at: int) -> TokenType | None:
     """What kind of name a word of SQL is; ``None`` where it is none. To the parser of duckdb only a name in quotes is
     not the word MAP."""
-    first, behind = (None if token is None else token.token_type for token in (before, after))
+    word, first = tokens[at], tokens[at - 1].token_type if at else None
+    behind = tokens[at + 1].token_type if at + 1 < len(tokens) else None
+    unit = tokens[at + 3].text if at + 3 < len(tokens) else ""
     kind, awaits_value = word.token_type, first in BEFORE_VALUE
     is_word = word.text.isalpha() and behind is not TokenType.L_PAREN  # the sign ~ of postgres is RLIKE, too
     if kind is TokenType.MAP:
         return TokenType.IDENTIFIER if behind not in _OF_A_MAP else None
     is_name = (
-        (kind is TokenType.VALUES and (behind is None or behind in _AFTER_A_NAME))
+        (kind is TokenType.VALUES and (behind is None or behind in AFTER_NAME))
         or (kind in _OF_STATEMENTS and first is not None and behind is not TokenType.L_PAREN)
-        or (kind in _BETWEEN_VALUES and is_word and awaits_value and first is not TokenType.NOT)
+        or (kind in _BETWEEN_VALUES and is_word and awaits_value and (first, kind) != _NOT_LIKE)
+        or (kind is TokenType.RLIKE and is_word and (behind is None or behind in AFTER_NAME))
+        or (kind is TokenType.INTERVAL and behind in _SIGNS and not _UNIT.fullmatch(unit))
         or (kind in _OF_GROUPS and awaits_value and first is not TokenType.WITH and behind is not TokenType.L_PAREN)
     )
     return TokenType.VAR if is_name else None

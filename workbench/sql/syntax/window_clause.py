@@ -97,6 +97,19 @@ BEFORE_VALUE = frozenset({
 })  # fmt: skip
 """What a name, a column or a value follows, and no sign between two of them."""
 
+AFTER_NAME = frozenset(
+    {
+        *(TokenType.R_PAREN, TokenType.COMMA, TokenType.DOT, TokenType.L_BRACKET, TokenType.ALIAS, TokenType.FROM),
+        *(TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE, TokenType.IS),
+        *(TokenType.IN, TokenType.AND, TokenType.OR, TokenType.ORDER_BY, TokenType.HAVING, TokenType.LIMIT),
+        *(TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.BETWEEN, TokenType.LIKE),
+        *(TokenType.DESC, TokenType.ASC, TokenType.THEN, TokenType.ELSE, TokenType.END, TokenType.WHERE),
+        *(TokenType.GROUP_BY, TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT, TokenType.QUALIFY),
+    }
+)
+"""What a name is followed by, and no row of VALUES begins with."""
+_SIGNS = {TokenType.PLUS, TokenType.DASH}
+
 
 def split_statements(source: SourceText) -> list[tuple[list[Token], WindowClause | None]]:
     """The statements of a text, which semicolons separate: of each the tokens of its SQL, and its window clause.
@@ -116,11 +129,12 @@ def split_statements(source: SourceText) -> list[tuple[list[Token], WindowClause
     while at < len(tokens):
         token = tokens[at]
         depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
-        loop = is_loop(token, tokens[at + 1] if at + 1 < len(tokens) else None)
+        following = tokens[at + 1] if at + 1 < len(tokens) else None
+        loop = is_loop(token, following)
         if token.token_type is TokenType.SEMICOLON:
             statements.append((statement, clause))
             statement, clause, depth = [], None, 0
-        elif depth == 0 and (loop or (_is_word(token, "BEGIN") and not _awaits_value(statement))):
+        elif depth == 0 and (loop or _begins_clause(statement, token, following)):
             before = clause.loops if isinstance(clause, ForLoops) else ()
             if clause is not None and not (loop and before):
                 raise SqlError("a statement has one window clause", **source.span(token.start),
@@ -150,9 +164,11 @@ def _as_of_batch(tokens: Sequence[Token], at: int) -> list[Token]:
     return [Token(TokenType.L_PAREN, "(", *place), number, Token(TokenType.R_PAREN, ")", *place)]
 
 
-def _awaits_value(statement: Sequence[Token]) -> bool:
-    """Whether a value has to follow: BEGIN then is a column."""
-    return bool(statement) and statement[-1].token_type in BEFORE_VALUE
+def _begins_clause(statement: Sequence[Token], word: Token, following: Token | None) -> bool:
+    """Whether a word is the BEGIN of a clause, and no name."""
+    if not _is_word(word, "BEGIN") or (statement and statement[-1].token_type in BEFORE_VALUE):
+        return False
+    return following is not None and following.token_type not in AFTER_NAME - _SIGNS
 
 
 def _is_word(token: Token, word: str) -> bool:

@@ -142,8 +142,9 @@ def duration_seconds(text: str) -> int | None:
     return sum(int(part[1]) * _SECONDS[part[2].lower()] for part in parts)
 
 
-_SHORT_DURATION = re.compile(r"\s*([0-9]{1,10}(?:\.[0-9]{1,9})?)\s*(ms|s|m|h|d)\s*")
-_SHORT_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
+_SHORT_DURATION = re.compile(r"\s*([0-9]{1,10}(?:\.[0-9]{1,9})?)\s*(ms|s|sec|m|min|h|hr|d|w)\s*")
+_SHORT_UNITS = {"ms": 0.001, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3_600.0, "hr": 3_600.0, "d": 86_400.0,
+                "w": 604_800.0}  # fmt: skip
 
 
 def short_duration(text: str) -> float | None:

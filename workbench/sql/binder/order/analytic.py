@@ -419,6 +419,6 @@ def _digits(node: exp.Expr, b: ExpressionBinder) -> str:
 def _function_of(node: exp.Window) -> exp.Expr:
     """The function of a call, without what stands around it."""
     function: exp.Expr = node.this
-    while isinstance(function, (exp.IgnoreNulls, exp.RespectNulls, exp.Filter)):
+    while isinstance(function, (exp.IgnoreNulls, exp.RespectNulls, exp.Filter, exp.WithinGroup)):
         function = function.this
     return function

@@ -31,8 +31,8 @@ _UNITS = {
 """Unit -> what it counts, and how many of these it is; a time is moved in this order, as Spark does."""
 _SECONDS_OF_DAY = 86_400
 _SHORT = {
-    "Y": "YEAR", "YR": "YEAR", "MON": "MONTH", "D": "DAY", "H": "HOUR", "HR": "HOUR", "M": "MINUTE", "MIN": "MINUTE",
-    "SEC": "SECOND", "S": "SECOND", "MS": "MILLISECOND", "MSEC": "MILLISECOND", "US": "MICROSECOND",
+    "Y": "YEAR", "YR": "YEAR", "MON": "MONTH", "W": "WEEK", "D": "DAY", "H": "HOUR", "HR": "HOUR", "M": "MINUTE",
+    "MIN": "MINUTE", "SEC": "SECOND", "S": "SECOND", "MS": "MILLISECOND", "MSEC": "MILLISECOND", "US": "MICROSECOND",
     "USEC": "MICROSECOND",
 }  # fmt: skip
 """Short names of units in postgres and duckdb, without an s at their end."""
@@ -109,7 +109,7 @@ def _of_amount(b: ExpressionBinder, text: exp.Expr) -> list[IntervalPart] | None
     if not isinstance(text, exp.Concat | exp.DPipe) or len(joined) != 2:
         return None
     many, unit = joined
-    name = _unit(b, unit.name.strip()) if isinstance(unit, exp.Literal) and unit.is_string else None
+    name = unit_called(b, unit.name.strip()) if isinstance(unit, exp.Literal) and unit.is_string else None
     is_written = isinstance(many, exp.Literal | exp.DPipe)
     return None if name is None or is_written else [_part(b, name, many)]
 
@@ -235,7 +235,7 @@ def parts_of_text(b: ExpressionBinder, text: str) -> list[IntervalPart] | None:
     while rest and (found := _OF_UNIT.match(rest) or (b.rules.clock_in_intervals and _OF_CLOCK.match(rest))):
         sign = -1 if found[1] == "-" else 1
         if found.re is _OF_UNIT:
-            amounts = [(found[2], found[3], _unit(b, found[4]))]
+            amounts = [(found[2], found[3], unit_called(b, found[4]))]
         else:
             _, hours, minutes, seconds, fraction = found.groups("0")
             amounts = [(hours, "", "HOUR"), (minutes, "", "MINUTE"), (seconds, fraction, "SECOND")]
@@ -292,8 +292,13 @@ def _count(counted: dict[str, int], sign: int, whole: str, fraction: str, unit: 
     return True
 
 
-def _unit(b: ExpressionBinder, name: str) -> str | None:
-    """The unit of a name; some have short names in databases."""
+def unit_called(b: ExpressionBinder, name: str) -> str | None:
+    """The unit of a name; some have short names in databases.
+
+    Args:
+        b: of the text.
+        name: as it is written, as days.
+    """
     unit = name.upper()
     for known in (unit, unit.removesuffix("S")):
         if known in _UNITS:
@@ -315,7 +320,7 @@ def _literal(b: ExpressionBinder, interval: exp.Interval) -> list[IntervalPart]:
                 "this interval", interval, "as in INTERVAL '1-2' YEAR TO MONTH and '1 02:03:04' DAY TO SECOND"
             )
     else:
-        name = _unit(b, unit.name) or ""
+        name = unit_called(b, unit.name) or ""
         if name and amount is not None and not isinstance(amount, exp.Literal):
             return [_part(b, name, interval.this)]
         of_fraction = amount is not None and name != "SECOND" and "." in amount.name  # cut off, in postgres

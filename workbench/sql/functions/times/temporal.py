@@ -10,7 +10,7 @@ from functools import partial
 
 from sqlglot import exp
 
-from workbench.errors import with_article
+from workbench.errors import nearest, with_article
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.constant_texts import typed_text
@@ -38,7 +38,7 @@ from workbench.sql.functions.declaration import as_moment
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, reads_name, unwrapped
 from workbench.sql.functions.results import to_digits
 from workbench.sql.functions.times import interval_arithmetic
-from workbench.sql.functions.times.intervals import IntervalPart, add_interval, interval_parts
+from workbench.sql.functions.times.intervals import IntervalPart, add_interval, interval_parts, unit_called
 from workbench.sql.functions.times.time_differences import named_unit, part_of_difference, time_difference
 from workbench.sql.functions.times.times_of_day import on_clock
 from workbench.sql.functions.times.times_of_duckdb import era, julian
@@ -129,7 +129,7 @@ def extract(b: ExpressionBinder, node: exp.Extract) -> Expression:
 
 def _extracted(b: ExpressionBinder, node: exp.Extract) -> Expression:
     unit = node.name.upper()
-    unit = unit if unit in _PARTS else unit.removesuffix("S")
+    unit = unit if unit in _PARTS else unit_called(b, unit) or unit.removesuffix("S")
     unit = {"CENTURIE": "CENTURY"}.get(unit, unit)
     if unit == "EPOCH":
         return _epoch(b, node)
@@ -241,9 +241,9 @@ def truncate_time(b: ExpressionBinder, node: exp.DateTrunc | exp.TimestampTrunc)
     if b.rules.times_by_setting and unit.upper() in ("DAY", "D", "DY", "WW", "W"):
         hint = "where a week begins depends on the database; IW is the week from Monday, DD the day"
         b.source.refuse(f"truncation to {unit}", node, hint)
-    name = _UNITS.get(unit.upper())
+    name = _UNITS.get(unit.upper()) or (_UNITS.get(unit_called(b, unit) or "") if b.rules.clock_in_intervals else None)
     if name is None:
-        hint = "a unit is YEAR, QUARTER, MONTH, WEEK …, the first of DATE_TRUNC('MONTH', d)"
+        hint = nearest(unit, _UNITS) or "a unit is YEAR, QUARTER, MONTH, WEEK …, the first of DATE_TRUNC('MONTH', d)"
         given = unwrapped(node.this)
         if isinstance(given, exp.Literal) and given.name.upper() in _UNITS:
             hint = f"the unit stands first: DATE_TRUNC('{given.name}', {unit.lower()})"
@@ -295,7 +295,7 @@ def date_add(b: ExpressionBinder, node: exp.Expr) -> Expression:
         length = exp.Interval(this=amount, unit=node.args.get("unit"))
         return add_interval(b, as_moment(b.bind(value)), _passing(b, length), 1, node)
     sign = -1 if isinstance(node, exp.DateSub) else 1
-    unit = named_unit(node)
+    unit = named_unit(b, node)
     texts = isinstance(amount, exp.Literal) and amount.is_string and node.args.get("unit") is not None
     is_given = node.args.get("unit") is not None and b.rules.unit_is_given
     if isinstance(amount, exp.Interval) and is_given:

@@ -35,7 +35,7 @@ from workbench.sql.functions.calls import call, cast, instant_of_micros
 from workbench.sql.functions.elsewhere import usual_call
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call, reads_name, unwrapped
 from workbench.sql.functions.times.interval_arithmetic import note_clocks, subtracted
-from workbench.sql.functions.times.intervals import interval_parts
+from workbench.sql.functions.times.intervals import interval_parts, unit_called
 from workbench.sql.functions.times.times_of_day import in_seconds
 from workbench.sql.functions.times.times_of_duckdb import months_between, months_in_unit, start_of_months
 from workbench.sql.syntax.dialects import DATABASES, ONLY_DUCKDB, SPARK_FAMILY
@@ -55,7 +55,7 @@ _WHOLE = "SECOND, MINUTE, HOUR, DAY and WEEK are"
 @reads(exp.TimestampDiff, parts="this expression unit", dialects=SPARK_FAMILY)
 def timestamp_diff(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """TIMESTAMPDIFF(unit, from, to) of Spark, and DATEDIFF with a unit: whole units, toward zero."""
-    unit = named_unit(node)
+    unit = named_unit(b, node)
     later, earlier = (b.bind(unwrapped(side)) for side in (node.this, node.expression))
     note_clocks(b, later, earlier, node)
     later, earlier = _time(later), _time(earlier)
@@ -195,7 +195,7 @@ def refuse_filled(b: ExpressionBinder, node: exp.Anonymous) -> NoReturn:
 @reads(exp.DateDiff, parts="this expression unit")
 def date_diff(b: ExpressionBinder, node: exp.DateDiff) -> Expression:
     """DATEDIFF in days, or with a unit, as the dialect counts it."""
-    unit = named_unit(node)
+    unit = named_unit(b, node)
     later, earlier = (coercion.as_time(b.bind(unwrapped(n))) for n in (node.this, node.expression))
     if unit == "DAY" and later.type == earlier.type == DATE:
         return call("-", later, earlier)  # the same in every dialect, and linear, so that it is shared
@@ -298,10 +298,12 @@ def epoch_of_scale(b: ExpressionBinder, node: exp.UnixToTime) -> Expression:
     return call("div", call("+", micros, half), Constant(1_000, INTEGER))
 
 
-def named_unit(node: exp.Expr) -> str:
+def named_unit(b: ExpressionBinder, node: exp.Expr) -> str:
     """The unit of a function's argument, of one; DAY where none is."""
     unit = node.args.get("unit")
-    return "DAY" if unit is None else str(unit.name).upper().removesuffix("S")
+    if unit is None:
+        return "DAY"
+    return unit_called(b, unit.name) or str(unit.name).upper().removesuffix("S")
 
 
 def _whole_units(later: Expression, earlier: Expression, unit: str) -> Expression:
