@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import sqlite3
 import warnings
@@ -81,8 +82,8 @@ WRONG = {
     "SELECT mmsi FROM Ships WHERE sog > 50% AND mmsi > 1": ("unexpected AND", "50 percent is 50 / 100"),
     "SELECT id FROM Trips WHERE bike LIKE B%": ("the text ends after %", "LIKE '%a%'"),
     "WITH a AS (SELECT 1) b AS (SELECT 2) SELECT * FROM a": ("unexpected SELECT", "is a comma missing before b?"),
-    "SELECT id FROM Trips WHERE NOT IN ('a')": ("unexpected (", "before NOT IN, as in a NOT IN"),
-    "SELECT id FROM Trips WHERE id > 1 AND IN ('a')": ("unexpected (", "before IN, as in a IN"),
+    "SELECT id FROM Trips WHERE NOT IN ('a')": ("nothing is compared before IN", "as in WHERE x IN"),
+    "SELECT id FROM Trips WHERE id > 1 AND IN ('a')": ("nothing is compared before IN", "as in AND id IN"),
     "SELECT id FROM Trips WHERE at > '2026-02-30'": ("is not a timestamp", "no such day: 2026-02 has the days 1 to 28"),
     "SELECT id FROM Trips WHERE at > '2026-13-01'": ("is not a timestamp", "there is no month 13"),
     "SELECT SUM(id) OVER (ORDER BY bike RANGE BETWEEN INTERVAL 1 DAY PRECEDING AND CURRENT ROW) FROM Trips": (
@@ -385,3 +386,34 @@ def test_a_unit_that_becomes_a_name_is_told() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         bind("SELECT CAST(at AS TIMESTAMP_NTZ) - 1 AS HOUR, id + 1 AS days, id hours FROM Trips", "spark", SCHEMA)
+
+
+def test_an_open_file_is_given_by_its_path(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("a\n1\n")
+    with Session(InProcess()) as session, open(tmp_path / "rows.csv") as file:
+        assert f"give its path: {str(tmp_path / 'rows.csv')!r}" in error_of(session.add_stream, "s", file)
+        assert "pandas.read_csv" in error_of(session.add_stream, "s", io.StringIO("a\n1\n"))
+
+
+def test_a_column_by_a_place_that_is_not_there() -> None:
+    with Session(InProcess()) as session:
+        session.add_stream("T", pd.DataFrame({"a": [1, 2]}), history=2)
+        query = session.register("SELECT a, a + 1 AS b FROM T", name="q")
+        assert query.columns[-1][0] == "b"
+        with pytest.raises(IndexError, match="there are 0 a, 1 b"):
+            query.columns[2]
+
+
+def test_what_is_dropped_is_named() -> None:
+    with pytest.raises(MagicError, match="one name at a time"):
+        find_command("drop").parse("all queries")
+    with pytest.raises(MagicError) as caught:
+        find_command("drop").parse("big queries")
+    assert caught.value.hint == "%argus drop big; %argus help drop"
+
+
+def test_a_sink_whose_ending_is_misspelled(tmp_path: Path) -> None:
+    with Session(InProcess()) as session:
+        session.add_stream("T", pd.DataFrame({"a": [1, 2]}), history=2)
+        session.register("SELECT a FROM T", name="q")
+        assert "called as a file" in error_of(session.add_sink, "q", str(tmp_path / "out.xslx"))

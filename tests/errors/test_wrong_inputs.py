@@ -242,11 +242,11 @@ def test_a_clash_names_both_types(text, said):
 @pytest.mark.parametrize(
     ("line", "said", "tried"),
     [
-        ("stream f f.csv --every 10s", "--every is not understood", "did you mean --batch?"),
+        ("stream f f.csv --every 10s", "there is no option --every", "did you mean --batch?"),
         ("results q -o 9x", "is the name of a variable, not '9x'", "%argus help results"),
         ("snapshot", "required: FILE", "%argus help snapshot"),
         ("help strem", "no help on strem", "did you mean stream?"),
-        ("stream f f.csv --separator ;", "--separator is not understood", "did you mean --sep?"),
+        ("stream f f.csv --separator ;", "there is no option --separator", "did you mean --sep?"),
         ("stream f my file.csv", "file.csv is not understood", 'if "my file.csv" is one value, it stands in quotes'),
     ],
 )

@@ -93,6 +93,10 @@ class SqlWarning(UserWarning):
     """A query is accepted, and holds something that is hardly meant; the text shows the place and what to try."""
 
 
+class StreamWarning(UserWarning):
+    """A source is read, and is hardly meant to be read so."""
+
+
 class ConstraintWarning(UserWarning):
     """A row breaks what was declared of its stream; answers are right, and plans do not rely on it any more."""
 
@@ -111,6 +115,10 @@ class ArgumentsError(InputError, TypeError):
 
 class UnknownNameError(InputError, KeyError):
     """A session has nothing of a name."""
+
+
+class NoSuchPlaceError(InputError, IndexError):
+    """There are fewer things than the place that was asked for."""
 
 
 class UnexpectedError(WorkbenchError):

@@ -29,7 +29,22 @@ _FEW_OPTIONS = 25
 """Options that are listed where one is not known."""
 _LINKING = ("to", "into", "in", "from", "on", "of", "as", "by", "with", "and", "when", "if", "the", "named", "=")
 """Words that link the arguments of a command in a sentence, and have no place in its line."""
-_OF_OTHERS = ("cascade", "restrict", "force", "all", "query", "stream", "table", "if", "exists", "now", "please")
+_OF_OTHERS = (
+    "cascade",
+    "restrict",
+    "force",
+    "all",
+    "query",
+    "stream",
+    "table",
+    "queries",
+    "streams",
+    "tables",
+    "if",
+    "exists",
+    "now",
+    "please",
+)
 """Words behind a name that are no second one, as ``DROP name CASCADE`` of SQL has them."""
 _KINDS = ("query", "stream", "table", "view", "file", "folder", "batch", "batches", "rows", "column")
 """Words that say what the next one is, where its place says it."""
@@ -224,6 +239,9 @@ class Command:
         """What may be meant by a line with an unknown word; empty where nothing is known."""
         at = len(words) - 1 - words[::-1].index(unknown)
         after, before = words[at + 1 : at + 2], words[at - 1] if at else ""
+        without = [*words[:at], *words[at + 1 :]]
+        if unknown[2:].lower() in _LINKING and unknown.startswith("--") and self._reads(without):
+            return self._line(without)
         if unknown == "--replace" and self.name.startswith("%"):
             return "a cell with the name of a query takes its place: leave --replace out"
         if self.name == "streams" and not unknown.startswith("-"):
@@ -260,6 +278,8 @@ class Command:
             return f'if "{before} {unknown}" is one value, it stands in quotes'
         if unknown.lower() in ("select", "with"):
             return f"the SQL stands in the lines below %%argus {before}"
+        if before.lower() == "all":
+            return "it takes one name at a time"
         if len(placed) == 1 and placed[0].completes and unknown.lower() not in _OF_OTHERS:
             before = before.rstrip(",")
             each = f"{self._line([before])}, then {self._line([unknown])}"
@@ -359,7 +379,8 @@ class Parser(argparse.ArgumentParser):
             near = f"did you mean {' or '.join(begins)}?" if begins else None
         listed = ", ".join(options.values()) if word.startswith("-") and 0 < len(options) <= _FEW_OPTIONS else ""
         known = meant or (listed and f"it has {listed}")
-        self.error(f"{word} is not understood", near or (known and f"{known}; {self._help}"))
+        what = f"there is no option {word}" if word.startswith("--") else f"{word} is not understood"
+        self.error(what, near or (known and f"{known}; {self._help}"))
 
     def error(self, message: str, hint: str | None = None) -> NoReturn:
         """Raise instead of printing the usage and leaving."""

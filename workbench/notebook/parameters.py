@@ -88,6 +88,11 @@ def _is_definite(value: float | Decimal | dt.datetime) -> bool:
     return value == value and (isinstance(value, dt.datetime) or Decimal(str(value)).is_finite())
 
 
+def _of_path(sql: str, at: int) -> str | None:
+    """A hint for a colon behind a value, which is a path into it elsewhere."""
+    return "a field of a struct is behind a dot: s.x; of JSON, functions have it" if sql[at - 1 : at] == ")" else None
+
+
 def _replace(pattern: re.Pattern[str], sql: str, variables: Mapping[str, Any], write: Callable[[Any], str]) -> str:
     def replacement(match: re.Match[str]) -> str:
         if (name := match["name"]) is None:
@@ -99,7 +104,7 @@ def _replace(pattern: re.Pattern[str], sql: str, variables: Mapping[str, Any], w
                 sql=sql,
                 position=match.start(),
                 length=len(match[0]),
-                hint=nearest(name, names) or "define it in a cell above",
+                hint=nearest(name, names) or _of_path(sql, match.start()) or "define it in a cell above",
             )
         try:
             return write(variables[name])

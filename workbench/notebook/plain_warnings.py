@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from workbench.errors import ConstraintWarning, SqlWarning
+from workbench.errors import ConstraintWarning, SqlWarning, StreamWarning
 
 
 def show_plain_warnings() -> None:
@@ -14,7 +14,7 @@ def show_plain_warnings() -> None:
     def one_line(
         message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
     ) -> str:
-        if issubclass(category, (ConstraintWarning, SqlWarning)):
+        if issubclass(category, (ConstraintWarning, SqlWarning, StreamWarning)):
             return f"warning: {message}\n"
         return usual(message, category, filename, lineno, line)
 

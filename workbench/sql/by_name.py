@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import NoReturn, SupportsIndex, TypeVar, overload
 
-from workbench.errors import ArgumentsError, UnknownAttributeError, UnknownNameError, nearest
+from workbench.errors import ArgumentsError, NoSuchPlaceError, UnknownAttributeError, UnknownNameError, nearest
 from workbench.sql.algebra.types import DataType
 
 T = TypeVar("T")
@@ -80,7 +80,12 @@ class NamedTypes(tuple[tuple[str, DataType], ...]):
     def __getitem__(self, key: str) -> DataType: ...
 
     def __getitem__(self, key: SupportsIndex | slice | str) -> object:
-        return ByName("column", dict(self))[key] if isinstance(key, str) else super().__getitem__(key)
+        if isinstance(key, str):
+            return ByName("column", dict(self))[key]
+        if isinstance(key, int) and not -len(self) <= key < len(self):
+            names = ", ".join(f"{place} {name}" for place, (name, _) in enumerate(self[:LISTED]))
+            raise NoSuchPlaceError(f"there is no column {key}", hint=f"there are {names}")
+        return super().__getitem__(key)
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("_"):
@@ -96,6 +101,6 @@ class NamedTypes(tuple[tuple[str, DataType], ...]):
         raise ArgumentsError("columns are no function", hint="leave () out")
 
 
-def hint_of(name: object, what: str, known: Mapping[str, object]) -> str:
+def hint_of(name: object, what: str, known: Collection[str]) -> str:
     """A hint for a name that is not among those that are known: the nearest, or what there is."""
     return nearest(str(name), known) or f"{what} {', '.join([*known][:LISTED]) or 'none yet'}"

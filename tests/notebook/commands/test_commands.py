@@ -353,7 +353,7 @@ def test_help_lists_every_command_and_explains_one(run):
     [
         ("%argus resluts q1", "no command resluts", "results"),
         ("%argus xyz", "no command xyz", "%argus help"),
-        ("%argus stream F f.csv --hist 3", "--hist is not understood", "--history"),
+        ("%argus stream F f.csv --hist 3", "there is no option --hist", "--history"),
         ("%argus stream F", "nothing says where", "%argus help stream"),
         ("%argus run five", "N is a whole number, not 'five'", "%argus help run"),
         ("%argus drop 'q", "a quote is not closed", ""),

@@ -100,7 +100,7 @@ def test_without_sql_the_relations_are_listed(run):
         ('"SELEC 1"', CatalogError, "syntax error: unexpected SELEC", "its tables are"),
         ("nodes2", CatalogError, "there is no relation nodes2", "did you mean nodes?"),
         ("SELECT id FROM nodes", MagicError, "the query must be in quotes", '%argus catalog "SELECT id FROM nodes"'),
-        ('"SELECT 1" --limt 3', MagicError, "--limt is not understood", "--limit"),
+        ('"SELECT 1" --limt 3', MagicError, "there is no option --limt", "--limit"),
     ],
 )
 def test_wrong_lines(run, line, error, message, hint):

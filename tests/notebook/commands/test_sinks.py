@@ -59,7 +59,7 @@ def test_a_function_of_the_notebook(run: Any, big: Any) -> None:
         ("big --name bigg", MagicError, "there is no sink bigg\nhint: did you mean big"),
         ("big --name other --stop", MagicError, "there is no sink other"),
         ("bag out", QueryError, "there is no query bag"),
-        ("big out --mode changes", MagicError, "--mode is not understood\nhint: it has --name, --stop;"),
+        ("big out --mode changes", MagicError, "there is no option --mode\nhint: it has --name, --stop;"),
     ],
 )
 def test_what_is_wrong_is_said(run: Any, big: Any, line: str, error: type, message: str) -> None:

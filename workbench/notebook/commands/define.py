@@ -21,6 +21,7 @@ from workbench.notebook.display import as_of, counts, explained, plain, rows_tab
 from workbench.notebook.drawing import picture
 from workbench.notebook.parameters import fill_placeholders, placeholders
 from workbench.session.state import ACTIVE, LAZY, RESULTS
+from workbench.sql.by_name import hint_of
 from workbench.sql.syntax.dialects import EXAMINED
 
 if TYPE_CHECKING:
@@ -269,7 +270,8 @@ def drop(context: NotebookContext, arguments: argparse.Namespace) -> None:
         session.drop_stream(stream.name)
         show(f"{'table' if stream.table else 'stream'} {stream.name} dropped, with its {counted(stream.rows, 'row')}")
     else:
-        hint = nearest(name, [*session.queries, *session.streams]) or "%argus queries and %argus streams list them"
+        known = [*session.queries, *session.streams]
+        hint = hint_of(name, "one at a time, of", known)
         raise MagicError(f"there is no query, stream or table {name}", hint=hint)
 
 

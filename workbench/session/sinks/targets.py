@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
+from difflib import get_close_matches
 from pathlib import Path, PurePath
 
 import pandas as pd
@@ -59,6 +60,8 @@ _ONE_SLASH = re.compile(r"(s3a?|gs|https?|kafka|postgres(?:ql)?):/([^/].*)")
 _ADDRESS = re.compile(r"(\w{2,}):/|(.*?)://|(mailto|sqlite|duckdb):")
 """An address, also one with a slash too few, or of a kind within another."""
 _BY_FUNCTION = "a function of Python, as a target, writes what it wants"
+_ALIKE = 0.75
+"""How alike an ending must be to one of them."""
 _FILES = dict.fromkeys((".csv", ".tsv", ".txt", ".json", ".jsonl", ".xlsx", ".db", ".sqlite", ".duckdb"), _BY_FUNCTION)
 """Endings of files that are not Parquet, and how the changes come there."""
 _STORES = re.compile(r"(s3a?|gs|az|adl|abfss?|file)://?")
@@ -153,7 +156,8 @@ def _folder(place: str) -> str:
     Raises:
         SessionError: it is, and is not there.
     """
-    ending = PurePath(place).suffix.lower()
+    suffix = PurePath(place).suffix.lower()
+    ending = next(iter(get_close_matches(suffix, _FILES, n=1, cutoff=_ALIKE)), "")
     if ending in _FILES and not Path(place).is_dir():
         whole = f"query.save({place!r}) writes the whole answer once" if ending == ".csv" else _FILES[ending]
         raise SessionError(

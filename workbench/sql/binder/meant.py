@@ -13,15 +13,30 @@ from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.expressions import Column, Expression, columns
 from workbench.sql.syntax.source_text import SourceText
 
-OF_SIGNS: dict[type[exp.Expr], str] = {
+_OF_SIGNS: dict[type[exp.Expr], str] = {
     exp.BitwiseRightShift: "write > for greater than; >> shifts the bits of integers",
     exp.BitwiseLeftShift: "write < for less than; << shifts the bits of integers",
     exp.BitwiseAnd: "write AND between conditions; & is of the bits of integers",
     exp.BitwiseOr: "write OR between conditions; | is of the bits of integers",
+    exp.ArrayOverlaps: "write AND between conditions; && is of arrays",
+    exp.BitwiseXor: "write POWER(x, y) for a power; ^ is of the bits of integers",
 }  # fmt: skip
 """What signs of other languages, which are of bits here, are meant for."""
+_OR = "OR is between conditions"
 _MOST_LACKING = 2
 """Arguments that are put in where a call lacks some."""
+
+
+def of_sign(node: exp.Expr) -> str | None:
+    """A hint for a sign of another language; ``None`` where none is near.
+
+    Example:
+        >>> import sqlglot
+        >>> of_sign(sqlglot.parse_one("a > 1 || b"))
+        'OR is between conditions'
+    """
+    sides = (node.args.get("this"), node.args.get("expression")) if isinstance(node, exp.Predicate) else ()
+    return _OF_SIGNS.get(type(node)) or (_OR if any(isinstance(side, exp.DPipe) for side in sides) else None)
 
 
 def of_all_rows(node: exp.Expr) -> str | None:
@@ -55,10 +70,20 @@ def not_grouped(
     """
     node = next((n for n, e in known if column in columns(e)), None)
     group, name = select.args.get("group"), column.name if node is None else node.sql()
+    item = name if node is None else _item_of(node, select).sql(source.dialect)
     place, over = node or group or select, f"of all rows there is SUM({name}) OVER (); or take MIN({name})"
-    hint = over if group is None and place.parent is not select else f"add {name} to GROUP BY, or take MIN({name})"
+    hint = over if group is None and place.parent is not select else f"add {item} to GROUP BY, or take MIN({item})"
+    whole = next((one for item in select.expressions for one in item.find_all(exp.AggFunc)), None)
+    if group is None and place.parent is select and whole is not None:
+        hint += f"; {whole.sql(source.dialect)} OVER () stands beside each row"
     hint = (_selected_aggregate(node, select, source.dialect) if node else None) or hint
     return source.error(f"column {name} is neither in GROUP BY nor in an aggregate", place, hint)
+
+
+def _item_of(node: exp.Expr, select: exp.Select) -> exp.Expr:
+    """The select item around a column, where it has no aggregate, as DATE(at); else the column."""
+    item = next((item.unalias() for item in select.expressions if any(part is node for part in item.walk())), node)
+    return node if item.find(exp.AggFunc, exp.Window, exp.Subquery) else item
 
 
 def _selected_aggregate(column: exp.Expr, select: exp.Select, dialect: str) -> str | None:

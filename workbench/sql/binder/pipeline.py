@@ -96,7 +96,7 @@ def bind(sql: str, dialect: str, schema: Schema) -> Bound:
         'a > 1'
     """
     # The dialect before the text: it decides how the text is tokenized.
-    source = SourceText(sql, known_dialect(dialect))
+    source = SourceText(sql, known_dialect(dialect), schema.streams)
     # The zone before all expressions: what is bound names it.
     rules = source.rules
     zoning = Zoning(schema.timezone, rules.takes_last_instant, rules.offset_in_texts, rules.subtracts_instants)
@@ -114,7 +114,7 @@ def _bound(source: SourceText, schema: Schema) -> Bound:
     query: LogicalQuery | None = None
     windows: tuple[StreamWindow, ...] = ()
     # All statements are parsed before the first is bound, so that a syntax error comes before an unknown name.
-    for statement in _parsed(source, schema):
+    for statement in _parsed(source):
         if statement.view is not None:
             # The checks of a view's name before its query, in which the name could mean the view itself.
             binder.check_view(statement.view, statement.query)
@@ -138,13 +138,12 @@ def _bound(source: SourceText, schema: Schema) -> Bound:
     return Bound(tuple(views), query, windows, schema.timezone)
 
 
-def _parsed(source: SourceText, schema: Schema) -> list[Statement]:
+def _parsed(source: SourceText) -> list[Statement]:
     """The statements of a text; an error says how a function is called, or that a name may lack its quotes."""
     try:
         return parse(source)
     except SqlError as error:
-        names = [*schema.streams, *(name for columns in schema.streams.values() for name, _ in columns)]
-        quoting = quoting_hint(source.sql, error.position or 0, names, source.dialect)
+        quoting = quoting_hint(source.sql, error.position or 0, source.names, source.dialect)
         error.hint = quoting or signature_hint(error.message, None, source.dialect) or error.hint
         raise
 

@@ -29,7 +29,7 @@ from workbench.sql.algebra.hints import on_a_clock
 from workbench.sql.algebra.types import BOOLEAN, COUNTED, DATE, INSTANT, STRING, DataType, Kind
 from workbench.sql.binder.aggregates.aggregation import Aggregation, in_one_order, is_aggregate, level_of
 from workbench.sql.binder.differences import refuse_different
-from workbench.sql.binder.meant import OF_SIGNS, of_all_rows, whole_call
+from workbench.sql.binder.meant import of_all_rows, of_sign, whole_call
 from workbench.sql.binder.protocols import AggregateOfOuter, AnalyticBinder, SubqueryBinder, is_subquery
 from workbench.sql.binder.scope import Scope, scope_of
 from workbench.sql.binder.whole_rows import row_of
@@ -82,6 +82,9 @@ _HINTS: dict[type[exp.Expr], str] = {
     "in Python write it into the text, f'… > {value}'",
     exp.BitString: "write what it is as the number, 5 for B'101'",
     exp.RespectNulls: "every aggregate skips NULLs; leave it out",
+    exp.Slice: "SLICE(x, 1, 3) is a part of an array, SUBSTRING(s, 1, 3) of a text",
+    exp.Parameter: "write the name alone; in a cell :name is the value of a variable",
+    exp.HavingMax: "MAX_BY(x, t) is x of the row with the greatest t, MIN_BY(x, t) with the least",
     exp.WithinGroup: "PERCENTILE_CONT, PERCENTILE_DISC and MODE have it",
 }
 _WHOLE = "each side is a whole condition: x = 'A' OR x = 'B', or x IN ('A', 'B')"
@@ -163,7 +166,7 @@ class ScalarBinder:
             called = self.source.called(node)
             usual = usual_call(called, self.dialect) if called and " takes " in clash.message else None
             signature = signature_hint(clash.message, called, self.dialect)
-            hint = OF_SIGNS.get(type(node)) or clash.hint or usual or signature
+            hint = of_sign(node) or clash.hint or usual or signature
             if clash.message == LACKS_ARGUMENT:
                 hint = hint or whole_call(self._bind, node, called, self.dialect)
             raise self.source.error(clash.message, node, hint) from None
@@ -429,7 +432,7 @@ class ScalarBinder:
         if is_aggregate(node, self.schema):
             raise self.source.error(f"{node.name} is an aggregate, which cannot stand here", node)
         shown = (help_.name for help_ in all_help() if self.dialect in help_.dialects)
-        known = [*self.schema.functions, *self.schema.aggregates, *shown]
+        known = [*self.schema.functions, *self.schema.aggregates, *shown, "exists"]
         close = usual_call(name, self.dialect) or nearest(name, [k for k in known if is_near(name, k.lower())])
         if (called := functions(self.dialect).get(name)) is not None:
             raise self.source.error(f"{node.name} cannot be called so", node, f"write {called.signature}")

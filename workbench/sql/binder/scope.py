@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -18,6 +18,17 @@ from workbench.sql.syntax.foreign_syntax import TIME_UNITS
 from workbench.sql.syntax.misspelled import similar_key_words
 from workbench.sql.syntax.quoted_names import name_in_sql
 from workbench.sql.syntax.source_text import SourceText
+
+_MISSING = {"none", "nil", "na", "undefined"}
+"""What a missing value is called elsewhere."""
+_OF_TEXTS = (exp.Upper, exp.Lower, exp.Trim, exp.Substring, exp.TimeToStr, exp.Dayname, exp.Monthname)
+"""Functions whose values are texts."""
+_DAYS = {
+    "today": "today is CURRENT_DATE",
+    "yesterday": "yesterday is CURRENT_DATE - INTERVAL '1' DAY",
+    "tomorrow": "tomorrow is CURRENT_DATE + INTERVAL '1' DAY",
+}
+"""Days as other systems call them."""
 
 
 @dataclass
@@ -151,6 +162,12 @@ class Scope:
         if self.outer is not None and self.outer.has(column):
             return self.outer.resolve(column)
         known = [*dict(self.columns), *self.aliases]
+        if (table := next((item for item in self.items if item.alias.lower() == name), None)) is not None:
+            hint = f"it is called so in FROM, and has {_listed(table.columns)}"
+            raise self.source.error(f"unknown column {column.name}", column, hint)
+        if column.name.lower() in _MISSING:
+            missing = "a missing value is NULL, as in IS NULL, IS NOT NULL"
+            raise self.source.error(f"unknown column {column.name}", column, missing)
         text = column.name.strip("‘’“”´`")
         if self._compared_with_text(column) or text != column.name:
             raise self.source.error(f"unknown column {column.name}", column, f"if it is a text, write '{text}'")
@@ -158,7 +175,14 @@ class Scope:
         meant = [word for word in similar_key_words(name) if word[0] == name[0].upper()] if len(name) > 2 else []
         listed = f"did you mean {meant[0]}? {listed}" if meant else listed
         inside = (f"did you mean {known}.{name}?" for known, e in self.columns if _has(e, name))
-        special = (_of_alias(column), _of_duration(column.name), _of_aggregate(column.name), next(inside, None))
+        special = (
+            _of_alias(column),
+            _DAYS.get(name),
+            _of_frame(column, known),
+            _of_duration(column.name),
+            _of_aggregate(column.name),
+            next(inside, None),
+        )
         hint = self.source.usual_form(column) or next(filter(None, special), None) or self._near(name, known)
         raise self.source.error(f"unknown column {column.name}", column, hint or _of_unit(column.name) or listed)
 
@@ -208,6 +232,8 @@ class Scope:
         if not isinstance(test, (exp.EQ, exp.NEQ, exp.In, exp.Like, exp.NullSafeEQ)) or column is test.this:
             return False
         other = test.this
+        if isinstance(other, _OF_TEXTS):
+            return True
         types = {
             item.columns[other.name.lower()].type
             for item in self.items
@@ -265,6 +291,13 @@ def _of_alias(column: exp.Column) -> str | None:
     return f"{column.name} is an alias, which is not known here: let a subquery in FROM select it, or repeat what it is"
 
 
+def _of_frame(column: exp.Column, known: Collection[str]) -> str | None:
+    """A hint for a column in brackets, as of a DataFrame."""
+    keys = column.parent.expressions if isinstance(column.parent, exp.Bracket) else []
+    named = (key.name for key in keys if isinstance(key, exp.Literal) and key.name.lower() in known)
+    return next((f"a column has its name alone: {name}" for name in named), None)
+
+
 def _of_aggregate(name: str) -> str | None:
     """A hint for a name that is that of an aggregate, or of a number in an order."""
     function = exp.FUNCTION_BY_NAME.get(name.upper())
@@ -275,6 +308,8 @@ def _of_aggregate(name: str) -> str | None:
 
 def _of_duration(name: str) -> str | None:
     """A hint for a length of time that is written as settings are."""
+    if number := re.fullmatch(r"(\d+)(ms|us|kb|mb|gb|k|px|pct|eur|usd)", name, re.IGNORECASE):
+        return f"a number has no unit: {number[1]}"
     short = re.fullmatch(r"(\d+)(s|m|min|h|d)", name, re.IGNORECASE)
     units = {"s": "SECOND", "m": "MINUTE", "min": "MINUTE", "h": "HOUR", "d": "DAY"}
     return f"a length of time is INTERVAL '{short[1]}' {units[short[2].lower()]}" if short else None

@@ -19,6 +19,7 @@ from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Exp
 from workbench.sql.algebra.hints import literal_hint
 from workbench.sql.algebra.types import DATE, INTEGER
 from workbench.sql.binder.scope import Item, Scope
+from workbench.sql.function_help import functions
 from workbench.sql.functions.aggregates import expand
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import as_moment
@@ -40,6 +41,7 @@ _TAKES = {
     **dict.fromkeys((SESSION_WINDOW, SESSION), (2, 2, "a time and a gap")),
 }
 """Functions of windows -> the least and the largest number of arguments, and what they are."""
+_LENGTH = "INTERVAL '1' HOUR"
 _STARTS = (stream_time.TUMBLING, stream_time.SLIDING, stream_time.SESSION)
 _PARTS = {f"{name}_{part}": (name, part) for name in WINDOWS for part in ("start", "end")}
 
@@ -63,7 +65,8 @@ def bind_window(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
     name, parts = node.name.lower(), node.expressions
     least, most, takes = _TAKES[name]
     if not least <= len(parts) <= most:
-        raise b.source.error(f"{name} takes {takes}, not {len(parts)} arguments", node)
+        hint = f"as in {name}({', '.join(['t', *[_LENGTH] * (least - 1)])})"
+        raise b.source.error(f"{name} takes {takes}, not {len(parts)} arguments", node, hint)
     return start_of_window(b, name, b.bind(parts[0]), node, parts[1:])
 
 
@@ -147,7 +150,8 @@ def bind_part(b: ExpressionBinder, node: exp.Dot) -> Expression:
 def _method_hint(node: exp.Dot, dialect: str) -> str:
     """How a method of a programming language is called here, of a column of pandas by ``.str`` or ``.dt``, too."""
     method, value = node.expression, node.this
-    known = (usual_call(part.name, dialect) for part in node.find_all(exp.Anonymous))
+    calls = (part.name.lower() for part in node.find_all(exp.Anonymous))
+    known = (usual_call(name, dialect) for name in calls if name not in functions(dialect))
     if hint := next(filter(None, known), None):
         return hint
     if isinstance(value, (exp.Column, exp.Dot)) and value.name in ("str", "dt"):

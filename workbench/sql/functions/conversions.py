@@ -182,11 +182,12 @@ def _type(b: ExpressionBinder, node: exp.DataType) -> DataType:
         return integer(_BITS[name])
     try:
         return parse_type(name)
-    except SqlError:
+    except SqlError as error:
+        near = error.hint if (error.hint or "").startswith("did you mean") else None
         is_number = name.startswith(("decimal", "numeric"))
         digits_hint = "it has 1 to 38 digits, the fraction's among them, as in DECIMAL(9, 2)"
         others = "of amounts there is DECIMAL(15, 2), of texts VARCHAR, of other numbers BIGINT and DOUBLE PRECISION"
-        hint = digits_hint if is_number else others
+        hint = digits_hint if is_number else near or others
         b.source.refuse(f"the type {node.sql()}", node.parent or node, hint)
 
 

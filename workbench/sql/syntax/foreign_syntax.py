@@ -32,7 +32,7 @@ _SLIPS = (
     (r"\$‸(?P<n>[\d.]+)", _NO_SIGN),
     (rf"(?P<n>\d+) ?‸(?P<unit>{'|'.join(TIME_UNITS)})S?\b", "write INTERVAL '{n}' {UNIT}"),
     (rf"(?P<n>\d+) (?P<unit>{'|'.join(TIME_UNITS)})S? ‸", "write INTERVAL '{n}' {UNIT}"),
-    (r"(?P<n>\d+) ?(?:% ?‸|‸%)", "% is the remainder of a division: {n} percent is {n} / 100"),
+    (r"(?P<n>[\d.]+) ?(?:% ?‸|‸%)", "% is the remainder of a division: {n} percent is {n} / 100"),
     *((rf"\b(?P<n>\d+)‸?{letter}\b", f"a length of time is INTERVAL '{{n}}' {unit}, and ago is NOW() - INTERVAL")
       for letter, unit in {"s": "SECOND", "m": "MINUTE", "h": "HOUR", "d": "DAY", "w": "WEEK"}.items()),
     (r"‸# ?(?P<day>\d{4}-\d\d?-\d\d?) ?#", "a date stands in quotes: '{day}'"),
@@ -55,18 +55,30 @@ _SLIPS = (
     (r"≠\S* ?‸|‸[^ ]*≠", "write <>"),
     (r"[‘’“”]\S* ?‸|‸[^ ]*[‘’“”]", _STRAIGHT),
     (r"‸#|/‸/", "a comment begins with --"),
+    (r"[=<>(,] ?(?:‸ ?)?(?P<text>(?:/ ?‸?\w+ ?‸?)+)", "a text stands in quotes: '{text}'"),
+    (r"\bOVER ?\((?:[^‸]*\bORDER BY [^‸()]*| ?(?:LAST|PREVIOUS|PAST) )‸(?:LAST|PREVIOUS|PAST|PRIOR|\d)",
+     "a frame is as in ORDER BY t ROWS BETWEEN 6 PRECEDING AND CURRENT ROW"),
+    (r"==‸=|‸===?", "write = for equal"),
+    (r"!‸>|‸!>", "write <= for at most"),
+    (r"!‸<|‸!<", "write >= for at least"),
+    (r"\? [^‸]*‸:|‸\?|(?:'[^']*'|\w) ‸?IF (?!\().*\bELSE\b", "write CASE WHEN … THEN … ELSE … END"),
+    (r"\bORDER BY [^‸()]*‸(?:NULLS?|FIRST|LAST)\b", "write NULLS FIRST or NULLS LAST"),
     # Names and queries.
     (r"^(?P<name>\S+) AS ‸SELECT\b", "%%argus {name} names a query, and CREATE VIEW {name} AS SELECT … a view"),
     (r"\) ?(?P<name>\w+) AS ?\( ?‸", "is a comma missing before {name}?"),
     (r"(?P<op>UNION|INTERSECT|EXCEPT|MINUS)( ALL| DISTINCT)? ‸(?P<t>\w+)$", "{OP} stands between two queries: "
      "{OP} SELECT * FROM {t}"),
+    (r"\bMINUS ‸SELECT\b|‸MINUS SELECT\b", "write EXCEPT"),
+    (r"\bKEEP ‸\(", "MAX_BY(x, t) takes x at the greatest t, MIN_BY(x, t) at the least"),
     (r"SELECT ‸UNIQUE (?!,)", "write DISTINCT"),
     (r"‸(?P<word>FROM|JOIN)$", "name a stream, table or query after {WORD}"),
     (r"\bAS OF ‸", "an answer is over all rows so far; query.result(batch=3) is that after a batch"),
     (r"\bWATERMARK\b.*‸", "--lateness '5 minutes' of %argus stream says how late its rows may be"),
     (r"FROM \w+(?: \w+)? ‸WITH \w+ AS\b", "WITH stands before SELECT"),
     (r"`‸|‸`", _BACKTICKS),
+    (r"\b\w+(?:‸:|:‸)\w+|\b\w+:\w+‸", "a field of a struct is behind a dot: s.x; of JSON, functions have it"),
     (r"\) (?P<one>\w+) ‸(?P<two>\w+) ?(?:,|FROM\b)", "a name is one word: AS {one}_{two}"),
+    (r"\bAS (?P<one>\w+) ‸?(?P<two>\w+) ‸?(?P<three>\w+) ?(?:,|FROM\b)", "a name is one word: AS {one}_{two}_{three}"),
     (r"\bAS (?P<one>\w+) ‸(?P<two>\w+) ?(?:,|FROM\b)",
      "a name is one word: AS {one}_{two}; or is a comma missing before {two}?"),
     # Clauses of other systems.
@@ -76,6 +88,8 @@ _SLIPS = (
      "{WORD} is of another system: leave it out, and what belongs to it"),
     (r"(?:‸|(?=\w+ ‸))(?P<word>SUMMARI[SZ]E|EXTEND|PROJECT|PIPE|COLLECT|YIELD|RETURN)\b",
      "{WORD} is of another language: columns stand behind SELECT, groups behind GROUP BY"),
+    (r"\bSORT ‸?BY\b|‸SORT BY\b", "write ORDER BY"),
+    (r"^FROM [^‸()]*\b(?:WHERE|GROUP|ORDER|JOIN)\b[^‸]*‸SELECT\b", "SELECT stands first: SELECT … FROM … WHERE …"),
     # Joins.
     (r"\bFROM [^‸()]*, ?\w+(?: AS)?(?: \w+)? ‸ON\b", "write JOIN in the place of the comma: FROM t JOIN u ON …"),
     (r"‸(?P<join>LEFT|RIGHT|FULL) OUTER (?!JOIN)", "write {JOIN} OUTER JOIN"),
@@ -96,15 +110,14 @@ _SLIPS = (
     (r"\b(?:ORDER|GROUP) BY (?:(?!HAVING|QUALIFY|WHERE|ROWS|RANGE)[^‸])*‸AND\b", "write a comma between the columns"),
     (r"BETWEEN \S+? ?‸,", "write AND between the two: BETWEEN 1 AND 2"),
     (r"\bLIKE (?:[^'‸ ]+ ?){0,2}‸", "a pattern is a text, in which % stands for anything: LIKE '%a%'"),
-    (r"\b(?:WHERE|AND|OR|ON|HAVING|QUALIFY) (?P<test>(?:NOT ‸?)?(?:IN|LIKE|BETWEEN)) ?‸",
-     "a value is missing before {TEST}, as in a {TEST} …"),
-    (r"\b(?:WHERE|AND|OR|ON|HAVING|QUALIFY) (?P<test>(?:NOT )?‸(?:IN|LIKE|BETWEEN))\b",
-     "a value is missing before {TEST}, as in a {TEST} …"),
     (r"(?P<value>\w+) (?:‸CONTAINS\b|CONTAINS ‸)", "write CONTAINS({value}, 'a'), of an array ARRAY_CONTAINS"),
-    (r"\bIS ‸?(?:OVER|ABOVE|MORE|GREATER|LARGER|BELOW|UNDER|LESS|SMALLER)\b(?: THAN\b)? ?‸?",
+    (r"(?:\bIS ‸?|‸)(?:OVER|ABOVE|MORE|GREATER|LARGER|BELOW|UNDER|LESS|SMALLER)\b(?! ?\()",
      "write > for more, < for less, >= for at least"),
     (r"(?P<value>\w+) ‸(?:STARTS|BEGINS)\b", "write STARTSWITH({value}, 'a')"),
+    (r"(?P<value>\w+) ‸MATCH(?:ES)?\b", "write REGEXP_LIKE({value}, 'a')"),
     (r"(?P<value>\w+) ‸ENDS\b", "write ENDSWITH({value}, 'a')"),
+    (r"\bORDER BY [^‸]* LIMIT \d+ ‸(?P<way>DESC|ASC)\b", "write {WAY} before LIMIT"),
+    (r"(?P<f>\w+) ?\( ?(?P<x>[\w.]+) ‸OVER\b", "write {F}({x}) OVER (…)"),
     (r"EXISTS ?\( ?(?P<t>(?!SELECT|WITH|FROM)\w+) ‸", _EXISTS),
     (r"EXISTS ‸(?:SELECT|WITH)\b", "a query stands in its parentheses: EXISTS (SELECT …)"),
     (r"EXISTS ‸(?P<t>\w+)", _EXISTS),
@@ -119,6 +132,11 @@ _SLIPS = (
      "write CAST({value} AS {type}); the styles of other systems are formats here, as of TO_CHAR"),
     (r"\bCONVERT ?\( ?(?P<type>\w+), ?‸(?P<value>[^,()]+?) ?\)", "write CAST({value} AS {type})"),
     (r"(?P<value>\w+) ‸?SEPARATOR\b ?‸?", "it is the second argument: STRING_AGG({value}, ',')"),
+    (r"\b(?P<f>COUNT|SUM|AVG|MIN|MAX) ‸DISTINCT ?\(? ?(?P<x>\w+)", "write {F}(DISTINCT {x})"),
+    (r"\bSUBSTR(?:ING)? ?\( ?(?P<x>[\w.]+) FROM (?P<start>\d+) ?‸?, ?‸?(?P<n>\d+) ?‸?\)",
+     "write SUBSTRING({x} FROM {start} FOR {n})"),
+    (r"\bSELECT\b(?:(?!\bFROM\b)[^‸])*\bLATERAL ‸?VIEW\b[^‸]*‸", "LATERAL VIEW stands behind the table of FROM; "
+     "in duckdb and postgres write CROSS JOIN UNNEST(xs) AS u(x) there"),
     (r"OVER ?\( ?‸GROUP BY\b", "write PARTITION BY"),
     (r"\bOVER ?\( ?(?P<by>PARTITION|ORDER) ‸", "write {BY} BY"),
     (r"\bOVER ‸?(?P<by>(?:PARTITION|ORDER) BY)\b", "a window stands in parentheses: OVER ({BY} …)"),
@@ -156,7 +174,7 @@ def usual_form(statement: Sequence[Token], at: int) -> str | None:
     found, hint = next(slips, (None, None))
     if found is None or hint is None:
         return None
-    parts = {name: part.replace("‸", "") for name, part in found.groupdict().items()}
+    parts = {name: part.replace("‸", "").strip() for name, part in found.groupdict().items()}
     return hint.format(**parts, **{name.upper(): part.upper() for name, part in parts.items()})
 
 

@@ -30,6 +30,8 @@ _BEHIND_GROUPS = (
     r"|USING)\b"
 )
 """What may follow GROUP BY ALL."""
+_ORDERED = r"WITHIN GROUP \( ORDER BY (?P<x>[^()]+?)(?: ASC| DESC)? \) (?:FILTER \( (?:[^()]|\([^()]*\))* \) )?OVER\b"
+"""The order of an aggregate, and OVER behind it."""
 _REFUSED = (
     (_ALL, r"\bDISTINCT (?P<at>ON) (?P<name>[\w\"`]+)(?! \()",
      "syntax error: DISTINCT ON has its columns in parentheses",
@@ -43,10 +45,24 @@ _REFUSED = (
      "the unit of {OF} is a text", "write '{at}'"),
     (frozenset({"duckdb", "postgres"}), rf"\b(?P<of>DATE_(?:DIFF|TRUNC|PART|SUB|ADD)) \( (?P<at>\"(?P<unit>{_UNIT})\")",
      "the unit of {OF} is a text, and this is a name", "write '{unit}'"),
-    (_ALL, r"\b(?P<of>ROWS|GROUPS) (?P<at>\d+) \)", "a frame says in which direction its rows are",
+    (_ALL, r"\b(?P<of>ROWS|GROUPS) (?:(?:LAST|PREVIOUS|PAST|PRIOR) )?(?P<at>\d+) \)",
+     "a frame says in which direction its rows are",
      "write {of} {at} PRECEDING, or {of} BETWEEN {at} PRECEDING AND CURRENT ROW"),
+    (_ALL, r"\b(?P<of>ROWS|RANGE|GROUPS) BETWEEN (?:- )?(?P<at>\d+) AND\b",
+     "a frame says in which direction its rows are",
+     "write {of} BETWEEN {at} PRECEDING AND CURRENT ROW"),
+    (_ALL, r"(?P<at>=(?= ~ '…')|~(?= =))", "syntax error: there are no signs =~ and ~=",
+     "write <> for not equal, LIKE 'a%' for a pattern"),
     (frozenset({"postgres"}), r"\b(?:LIKE|ILIKE|[=<>]+) (?P<of>ANY|ALL|SOME) \( (?P<at>'…') ,", "{OF} takes an array",
      "write {of} (ARRAY['a', 'b'])"),
+    (frozenset({"duckdb"}), rf"\b(?P<at>PERCENTILE_(?P<of>CONT|DISC)) \( (?P<share>[^()]+) \) {_ORDERED}",
+     "{AT} has no OVER", "write QUANTILE_{OF}({x}, {share}) OVER (…)"),
+    (frozenset({"postgres"}), rf"\b(?P<at>\w+) \( (?:[^()]+ )?\) {_ORDERED}", "{AT} has no OVER",
+     "compute it by GROUP BY in a query of WITH, and join that"),
+    (frozenset({"duckdb"}), r"\b(?P<at>\w*QUANTILE\w*) \( (?P<x>[^(),]+) , (?P<one>[\d.]+) , (?P<two>[\d.]+) \)",
+     "{AT} has one share, or a list of them", "write {at}({x}, [{one}, {two}])"),
+    (_ALL, r"\b(?P<of>INTERSECT|EXCEPT)(?: ALL| DISTINCT)? (?P<at>BY) NAME\b", "syntax error: {OF} has no BY NAME",
+     "leave BY NAME out, and select the same columns in one order"),
     (_ALL - {"duckdb", "presto", "trino"}, r"\bCOUNT \( (?P<at>\))", "COUNT takes a value", "COUNT(*) counts rows"),
     (_ALL - {"oracle"}, r"(?::: |\bCAST \( (?:(?!\bCAST\b).)*? AS )(?P<at>NUMBER|N?VARCHAR2|N?CLOB)\b",
      "there is no type {at}", "write DECIMAL(15, 2), DOUBLE or BIGINT, and VARCHAR of texts"),
@@ -98,7 +114,26 @@ _REFUSED = (
      "as in {OF}(DAY, …)"),
     (_ALL, r"(?P<at>EMIT) (?:CHANGES|FINAL)\b", "syntax error: EMIT is of another system",
      "leave it out: every answer follows its rows"),
+    (_ALL, r"(?<!\S)(?P<at>\d[\d.]*E)(?!\S)", "syntax error: a number ends with its exponent",
+     "as in 1e6, or write the number alone"),
     # Habits of other tools.
+    (_ALL, r"\bI?LIKE \( (?:'…' , )+(?P<at>'…') \)", "LIKE has one pattern", "write x LIKE 'a%' OR x LIKE 'b%'"),
+    (_ALL, r"\bEXISTS \( (?P<at>(?!SELECT\b|WITH\b|FROM\b|TABLE\b)\w+) \)", "EXISTS asks a query",
+     "write EXISTS (SELECT 1 FROM {at} WHERE …)"),
+    (_ALL - {"duckdb"}, r"\{ (?P<at>[A-Z_]\w*) \}", "syntax error: names stand in no braces",
+     "leave them out; in a cell write :name for the value of a variable"),
+    (_ALL - _SPARK, r"\b(?P<of>DATE_?DIFF) \( (?P<a>[^(),]+) , (?P<b>[^(),]+) , (?P<at>'…') \)",
+     "the unit of {OF} stands first", "as in {of}('day', {a}, {b})"),
+    (_SPARK, r"\b(?P<of>(?:DATE|TIMESTAMP)_?DIFF) \( (?P<a>[^(),]+) , (?P<b>[^(),]+) , (?P<at>'…') \)",
+     "the unit of {OF} stands first", "as in {of}(DAY, {a}, {b})"),
+    (frozenset({"postgres"}), r"\b(?P<at>DATE_?DIFF) \( '…' , (?P<a>[^(),]+) , (?P<b>[^(),]+) \)",
+     "there is no {AT} in postgres", "for days write CAST({b} AS DATE) - CAST({a} AS DATE)"),
+    (_OF_TEXTS, r"\b(?P<at>FORMAT) \( (?P<x>\w+(?: \. \w+)?) , (?P<n>\d+) \)", "the format of {AT} is a text",
+     "write ROUND({x}, {n}) for so many digits"),
+    (_ALL - {"duckdb"}, r"\bPARTITION BY [^()]*(?P<at>,) ORDER BY\b", "syntax error: a comma before ORDER BY",
+     "leave the comma out"),
+    (_ALL, r"(?:\bWINDOW|\[) (?P<at>TUMBLING|HOPPING|SESSION|SIZE|RANGE|ROWS) (?:\(|\d)",
+     "syntax error: windows are groups here", "write GROUP BY TUMBLE(t, INTERVAL '1' HOUR)"),
     (_SPARK, r"(?:, LATERAL|JOIN LATERAL|TABLE \() (?P<at>FLATTEN) \(", "FLATTEN makes no rows here",
      "write LATERAL VIEW EXPLODE(xs) e AS x, in which xs is the array"),
     (_ALL - _SPARK, r"(?:, LATERAL|JOIN LATERAL|TABLE \() (?P<at>FLATTEN) \(", "FLATTEN makes no rows here",
@@ -163,7 +198,9 @@ def refuse_forms(source: SourceText, statement: Sequence[Token]) -> None:
             parts = found.groupdict() | {name.upper(): part.upper() for name, part in found.groupdict().items()}
             span = source.span(token.start, token.end + 1)
             quotes = exp.to_identifier("a name", quoted=True).sql(source.dialect)
-            raise SqlError(message.format(**parts), **span, hint=hint.format(**parts, quotes=quotes))
+            raise SqlError(
+                message.format(**parts), **span, hint=hint.format(**parts, quotes=quotes).replace(" . ", ".")
+            )
 
 
 def _word(source: SourceText, token: Token) -> str:

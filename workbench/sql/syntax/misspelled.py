@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 
+from sqlglot import exp
 from sqlglot.errors import ParseError
 from sqlglot.tokenizer_core import Token
 
@@ -39,8 +40,15 @@ def meant_key_word(source: SourceText, statement: Sequence[Token], at: int) -> t
         >>> word.text, meant
         ('LIMT', 'LIMIT')
     """
-    nearby = dict.fromkeys(place for place in (at - 1, at, at + 1, at - 2, 0) if 0 <= place < len(statement))
-    tried = [(place, meant) for place in nearby for meant in similar_key_words(statement[place].text)]
+    near = dict.fromkeys(place for place in (at - 1, at, at + 1, at - 2, 0) if 0 <= place < len(statement))
+    names = {name.lower() for name in source.names}
+    nearby = [place for place in near if not _is_call(statement, place)]
+    tried = [
+        (place, meant)
+        for place in nearby
+        if statement[place].text.lower() not in names
+        for meant in similar_key_words(statement[place].text)
+    ]
     places = [reached(source, statement, place, place + 1, meant) for place, meant in tried]
     best = max(places, default=0)
     if best <= statement[at].start:
@@ -48,6 +56,12 @@ def meant_key_word(source: SourceText, statement: Sequence[Token], at: int) -> t
     farthest = [tried[i] for i, place in enumerate(places) if place == best]
     place, meant = max(farthest, key=lambda each: _likeness(statement[each[0]].text, each[1]))
     return statement[place], meant
+
+
+def _is_call(statement: Sequence[Token], place: int) -> bool:
+    """Whether a word is a function that is called."""
+    opens = place + 1 < len(statement) and statement[place + 1].text == "("
+    return opens and statement[place].text.upper() in exp.FUNCTION_BY_NAME
 
 
 def _likeness(word: str, key_word: str) -> float:
@@ -66,7 +80,8 @@ def similar_key_words(word: str) -> list[str]:
     if len(word) < 2:
         return []
     cutoff = _OF_SHORT if len(word) == 2 else _SIMILARITY
-    return difflib.get_close_matches(word.upper(), KEY_WORDS, n=_TRIED, cutoff=cutoff)
+    alike = difflib.get_close_matches(word.upper(), KEY_WORDS, n=_TRIED, cutoff=cutoff)
+    return [meant for meant in alike if len(meant) > 2 or len(word) <= 3]
 
 
 def reached(source: SourceText, statement: Sequence[Token], first: int, last: int, meant: str) -> int:

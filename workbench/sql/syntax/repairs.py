@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
+from workbench.errors import MOST_WORD
 from workbench.sql.syntax.misspelled import reached
 from workbench.sql.syntax.source_text import SourceText
 
@@ -19,7 +21,7 @@ _MOST_WORDS = 300
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 _ENDING = {
     TokenType.VAR, TokenType.IDENTIFIER, TokenType.NUMBER, TokenType.STRING, TokenType.R_PAREN, TokenType.R_BRACKET,
-    TokenType.NULL, TokenType.TRUE, TokenType.FALSE, TokenType.END,
+    TokenType.NULL, TokenType.TRUE, TokenType.FALSE, TokenType.END, TokenType.DESC, TokenType.ASC,
 }  # fmt: skip
 """What a value may end with."""
 _BEGINNING = {
@@ -34,11 +36,32 @@ _COMPARING = {
 }  # fmt: skip
 _CONDITIONS = {TokenType.WHERE, TokenType.ON, TokenType.HAVING, TokenType.QUALIFY}
 _CLAUSES = _CONDITIONS | {TokenType.SELECT, TokenType.FROM, TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.LIMIT}
+_CARRYING = _CLAUSES | {TokenType.L_PAREN, TokenType.R_PAREN, TokenType.DCOLON, TokenType.ALIAS}
+"""What is hardly ever too much."""
 _BEHIND_NAMES = _CLAUSES | _COMPARING | {TokenType.COMMA}
 _SIDES = {
     TokenType.LEFT, TokenType.RIGHT, TokenType.FULL, TokenType.INNER, TokenType.CROSS, TokenType.ANTI, TokenType.SEMI,
     TokenType.ASOF, TokenType.OUTER, TokenType.NATURAL,
 }  # fmt: skip
+_OPENS = {
+    "IN",
+    "AS",
+    "OVER",
+    "FILTER",
+    "USING",
+    "ROLLUP",
+    "CUBE",
+    "SETS",
+    "EXISTS",
+    "ANY",
+    "ALL",
+    "GROUP",
+    "=",
+    "<",
+    ">",
+}
+"""Words and signs before parentheses; functions are others."""
+_MOST_WRAPPED = 25
 _BEHIND_FUNCTIONS = {"OVER", "FILTER"}
 _NAME = "x"
 """A value that is put in where one may be missing."""
@@ -85,13 +108,15 @@ def _changes(source: SourceText, statement: Sequence[Token], at: int) -> Iterato
         if words[place - 1] == "." and statement[place].token_type in _BEHIND_NAMES:
             yield Repair(place, place, f"{_NAME} ", f"a name is missing behind {words[place - 2]}.")
     for place in near:
+        yield from _parentheses(source, statement, place)
+    for place in near:
         yield from _missing(statement, words, place)
     for place in (at, at - 1, at + 1, at - 2):
-        if 0 < place < len(words):
+        if 0 < place < len(words) and not {t.token_type for t in statement[place - 1 : place + 1]} & _CLAUSES:
             one, other = words[place - 1], words[place]
             yield Repair(place - 1, place + 1, f" {other} {one} ", f"write {other} before {one}: {other} {one}")
     for place in (at, at - 1, at - 2):
-        if 0 <= place < len(words):
+        if 0 <= place < len(words) and statement[place].token_type not in _CARRYING:
             yield Repair(place, place + 1, "", f"leave {words[place]} out")
 
 
@@ -120,6 +145,27 @@ def _brackets(words: Sequence[str]) -> Iterator[Repair]:
             yield Repair(place, place + 1, "", f"{word}{behind} is one too many")
 
 
+def _parentheses(source: SourceText, statement: Sequence[Token], place: int) -> Iterator[Repair]:
+    """Parentheses around what follows a word that stands before some, from the most that may be meant; of a
+    function from the least."""
+    before = statement[place - 1].text
+    is_function = before.upper() in exp.FUNCTION_BY_NAME
+    if before.upper().split()[-1] not in _OPENS and not is_function:
+        return
+    depth, ends = 0, list[int]()
+    for end in range(place, len(statement)):
+        kind = statement[end].token_type
+        depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+        if depth < 0 or len(ends) > _MOST_WRAPPED:
+            break
+        if depth == 0:
+            ends.append(end + 1)
+    for end in ends if is_function else reversed(ends):
+        text = source.sql[statement[place].start : statement[end - 1].end + 1]
+        shown = " ".join(text.split()) if len(text) < MOST_WORD else f"{statement[place].text} …"
+        yield Repair(place, end, f"({text})", f"parentheses are missing: {before}{' ' * (not is_function)}({shown})")
+
+
 def _missing(statement: Sequence[Token], words: Sequence[str], place: int) -> Iterator[Repair]:
     """Words that may be missing before a place."""
     before, after = statement[place - 1], statement[place]
@@ -141,6 +187,9 @@ def _missing(statement: Sequence[Token], words: Sequence[str], place: int) -> It
             yield put("WHERE", f"WHERE, or ON, is missing before {other}")
         if clause in _CONDITIONS:
             yield put("=", f"a sign is missing {between}, as in {one} = {other}")
+        if other.upper() in exp.FUNCTION_BY_NAME and place + 1 < len(words):
+            value = f"{other}({one}, {words[place + 1]})"
+            yield Repair(place - 1, place + 2, value, f"a function stands before its values: {value}")
         yield put(",", f"is a comma missing {between}?")
         yield put("+", f"a comma or a sign is missing {between}")
     if after.token_type is TokenType.NULL:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from bisect import bisect_left
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from typing import NoReturn, TypedDict
 
@@ -63,6 +63,10 @@ _KEY_WORDS = {"hint": ("/*+",), "join_mark": ("(+)",), "limit": ("LIMIT", "FETCH
 _ENDS_ITEM = (TokenType.COMMA, TokenType.FROM, TokenType.R_PAREN, TokenType.SEMICOLON)
 
 
+Streams = Mapping[str, Iterable[tuple[str, object]]]
+"""Streams by their names, with the names and types of their columns."""
+
+
 class Place(TypedDict):
     """The fields of an error that say where it is; ``position`` counts from 0 and is ``None`` when unknown."""
 
@@ -79,16 +83,26 @@ class SourceText:
         >>> source = SourceText("SELECT amout FROM f")
         >>> source.of(sqlglot.parse_one(source.sql).expressions[0])["position"]
         7
+
+    Args:
+        sql: the text.
+        dialect: of the text.
+        streams: those that it may name, with their columns.
     """
 
-    def __init__(self, sql: str, dialect: str = "spark") -> None:
-        self.sql, self.dialect = sql, dialect
+    def __init__(self, sql: str, dialect: str = "spark", streams: Streams | None = None) -> None:
+        self.sql, self.dialect, self._streams = sql, dialect, streams or {}
         self._noted: set[str] = set()
 
     @property
     def rules(self) -> Dialect:
         """The record of the dialect."""
         return DIALECTS[self.dialect]
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of streams and columns: a word that is one is no misspelled key word."""
+        return [*self._streams, *(name for columns in self._streams.values() for name, _ in columns)]
 
     @cached_property
     def tokens(self) -> list[Token]:

@@ -49,6 +49,13 @@ _SIGNS = {TokenType.PLUS, TokenType.DASH}
 _OF_OPERATORS = "sqlglot.expressions.core."
 """Where the parser has what is no call of a function."""
 _OPENING = {TokenType.L_PAREN, TokenType.COMMA}
+_COMPARISONS = {
+    TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE, TokenType.LIKE,
+    TokenType.ILIKE, TokenType.IN, TokenType.BETWEEN,
+}  # fmt: skip
+_BEFORE_CONDITIONS = {
+    TokenType.WHERE, TokenType.ON, TokenType.HAVING, TokenType.QUALIFY, TokenType.AND, TokenType.OR,
+}  # fmt: skip
 _NAMES = {TokenType.VAR, TokenType.IDENTIFIER}
 _OPERANDS = {TokenType.VAR, TokenType.IDENTIFIER, TokenType.R_PAREN, TokenType.NUMBER, TokenType.STRING}
 
@@ -71,6 +78,8 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
     if statement and statement[0].token_type is TokenType.MERGE:
         raise UnsupportedError("MERGE is not supported", **source.span(statement[0].start, statement[0].end + 1),
                                hint="a query is a SELECT, with views by CREATE VIEW")  # fmt: skip
+    if (lacking := _comparison_without_value(source, statement)) is not None:
+        return lacking
     details = error.errors[0] if error.errors else {}
     line_and_column = (details.get("line"), details.get("col"))
     at = next((i for i, token in enumerate(statement) if (token.line, token.col) == line_and_column), None)
@@ -119,7 +128,10 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
     elif description.startswith("Required") and token.token_type is TokenType.R_PAREN:
         trunc = "TRUNC takes a date and a unit, as in TRUNC(d, 'MM'); of numbers there are FLOOR and CEIL"
         what = trunc if "DateTrunc" in description else "write a column or a value there, as in UPPER(name)"
-        called = None if what is trunc or _OF_OPERATORS in description else _called(statement[:at])
+        what = hint or what
+        called = None if hint or what is trunc else _called(statement[:at])
+        if called is not None and _OF_OPERATORS in description and not _makes_operator(called.text, description):
+            called = None
         if called is not None:  # the binder, which knows functions, hints how it is called
             needed = _needed(called.text, description)
             return SqlError(f"{called.text.upper()} takes more arguments", **source.span(called.start, token.end + 1),
@@ -319,7 +331,31 @@ def dropped_argument(source: SourceText, error: DroppedArgumentError) -> SqlErro
     if error.function in _OTHERWISE:
         return SqlError(f"{error.function} is no choice of values here", **place, hint=_OTHERWISE[error.function])
     takes = f"at most {count} argument{'s' * (count > 1)}" if count else "no arguments"
-    return SqlError(f"{error.function} takes {takes}", **place, hint="leave out what is too much")
+    return SqlError(f"{error.function} takes {takes}", **place, hint=_shortened(source, place["position"]))
+
+
+def _comparison_without_value(source: SourceText, statement: Sequence[Token]) -> SqlError | None:
+    """The error for a sign of comparison before which nothing stands; the value compared before may be meant."""
+    words = [token for token in statement if token.token_type is not TokenType.NOT]
+    for at, (before, sign) in enumerate(pairwise(words), 1):
+        if before.token_type not in _BEFORE_CONDITIONS or sign.token_type not in _COMPARISONS:
+            continue
+        compared = next((i for i in range(at - 2, 0, -1) if words[i].token_type in _COMPARISONS), 0)
+        value = source.token_text(words[compared - 1]) if compared else "x"
+        is_plain = words[compared - 1].token_type in _NAMES
+        hint = f"as in {before.text.upper()} {value if is_plain else 'x'} {source.token_text(sign)} …"
+        return _error_at(sign, f"nothing is compared before {source.token_text(sign)}", source, hint)
+    return None
+
+
+def _shortened(source: SourceText, at: int | None) -> str:
+    """A hint for an argument at a place that is too much: the call without it."""
+    before = [token for token in source.tokens if at is not None and token.start < at]
+    called = _called(before)
+    if called is None or before[-1].token_type not in _OPENING:
+        return "leave out what is too much"
+    end = before[-1].start if before[-1].token_type is TokenType.COMMA else before[-1].end + 1
+    return f"write {source.sql[called.start : end].rstrip()})"
 
 
 def _error_at(token: Token, what: str, source: SourceText, hint: str | None = None) -> SqlError:
@@ -355,6 +391,12 @@ def _needed(name: str, description: str) -> str | None:
     return (
         f"it takes {needed}, as in {name.upper()}({', '.join('xyzuvw'[:needed])})" if needed <= len("xyzuvw") else None
     )
+
+
+def _makes_operator(name: str, description: str) -> bool:
+    """Whether the parser makes the operator, that lacks something, of a function, as POWER(x, y)."""
+    function = exp.FUNCTION_BY_NAME.get(name.upper())
+    return function is not None and f".{function.__name__}'" in description
 
 
 def _unclosed_parenthesis(tokens: Sequence[Token]) -> Token | None:

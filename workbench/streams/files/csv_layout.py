@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import csv
 import re
+import warnings
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,7 +17,7 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 
-from workbench.errors import StreamError
+from workbench.errors import StreamError, StreamWarning
 from workbench.sql.algebra.column_names import stored_name
 from workbench.streams.files.encodings import UTF_8, encoding_of, utf_16_of
 from workbench.streams.files.opening import SourceFile
@@ -137,7 +138,8 @@ def layout_of(path: Path | UrlFile, options: CsvOptions) -> CsvLayout:
     chosen = max(several or found[:1], key=lambda one: one.likelihood)
     if options.sep is not None and chosen.usual == 1 and (other := _other_separator(text, options)) is not None:
         given, meant = (_SHOWN.get(sign, sign) for sign in (options.sep, other))
-        notes.append(f"no values are separated by {given}, and most lines have {meant}: leave --sep out")
+        what = f"no values are separated by {given}, and most lines have {meant}: leave sep out"
+        warnings.warn(what, StreamWarning, stacklevel=2)
     if options.sep is None and chosen.separator != ",":
         notes.append(f"values are separated by {_SHOWN.get(chosen.separator, chosen.separator)}")
     if chosen.usual == 1 and _is_aligned(chosen.fields):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from io import IOBase
 from pathlib import Path
 
 import pyarrow as pa
 
 from workbench.arrow.types import to_arrow
+from workbench.errors import StreamError
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.types import STRING, DataType
 from workbench.streams.files.csv_layout import CsvOptions
@@ -96,6 +98,10 @@ def _reader(
     patience: float = FIRST_REQUEST,
 ) -> Reader | None:
     match source:
+        case IOBase():
+            path = getattr(source, "name", None)
+            read = "pandas.read_csv(file) reads it, and the DataFrame is a source"
+            raise StreamError("an open file is no source", hint=f"give its path: {path!r}" if path else read)
         case str() if source.startswith(KAFKA_SCHEME):
             return TopicReader(source, schema)
         case str() if source.startswith(DELTA_SCHEME):

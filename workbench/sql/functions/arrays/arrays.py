@@ -52,6 +52,8 @@ def element_of(array: Expression) -> DataType:
     if array.type.element is None or array.type.kind is not Kind.ARRAY:
         hint = "MAP_ENTRIES(m), MAP_KEYS(m) and MAP_VALUES(m) are arrays" if array.type.kind is Kind.MAP else None
         hint = fields_hint(array.type) if array.type.kind is Kind.STRUCT else hint
+        if array.type.kind is Kind.STRING:
+            hint = "SPLIT(s, ',') makes an array of a text, and SUBSTRING(s, 1, 3) is a part of one"
         hint = hint or "SPLIT(s, ',') makes an array of a text, and ARRAY(a, b) of values"
         raise TypeClash(f"an array is needed, not {array.type}", array, hint)
     return array.type.element

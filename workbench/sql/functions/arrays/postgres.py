@@ -187,7 +187,7 @@ def contains_all(b: ExpressionBinder, left: exp.Expr, right: exp.Expr, is_contai
 def overlaps(b: ExpressionBinder, node: exp.ArrayOverlaps) -> Expression:
     """``n && m``: whether a value that is not NULL is in both."""
     if not (is_array(b, node.this) or is_array(b, node.expression)):
-        b.source.refuse("&& of what are no arrays", node, "as in n && ARRAY[1, 2]")
+        b.source.refuse("&& of what are no arrays", node, "as in n && ARRAY[1, 2]; between conditions write AND")
     one, other = _sides(b, node.this, node.expression)
     found = spelled(b, "EXISTS(m, e -> e IS NOT NULL AND ARRAY_CONTAINS(n, e))", m=other, n=call("array_compact", one))
     return call("case", call("is_null", one), Constant(None, BOOLEAN), found)
