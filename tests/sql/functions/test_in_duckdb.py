@@ -34,6 +34,7 @@ STATISTICS = ("product", "stddev_pop", "stddev_samp", "var_pop", "var_samp", "se
 """Of lists, which DuckDB computes of rounded sums."""
 TYPES = {"s": pa.string(), "u": pa.string(), "n": pa.int64(), "k": pa.int64(), "x": pa.float64(),
          "t": pa.timestamp("us")}  # fmt: skip
+UNITS = ("y", "yr", "years", "mon", "months", "w", "weeks", "d", "days", "h", "hrs", "m", "mins", "s", "sec")
 SIGNS = ("a", "b", "c", "A", "1", "2", "é", "ß", " ", "\u00a0", "\u3000", "\n", "-", ".", "/", "_", "(", "\t", "😀")
 ATOMS = (
     *(
@@ -160,6 +161,10 @@ FORMS: dict[str, Callable[[Random], str]] = {
     "glob": lambda random: "s GLOB {}".format(quoted("".join(
         random.choice(("a", "b", "*", "?", "[ab]", "[!a]", "[!b-a]", "[--z]", "é", ".", "(", "1")) for _ in range(4)
     ))),
+    **{form: lambda random, form=form: form.format(random.choice(UNITS)) for form in (
+        "date_trunc('{}', t)", "date_part('{}', t)", "date_diff('{}', TIMESTAMP '2016-02-29 10:07:00', t)",
+        "date_sub('{}', TIMESTAMP '2016-02-29 10:07:00', t)", "t + INTERVAL '2 {}'",
+    )},
 }  # fmt: skip
 
 

@@ -150,7 +150,7 @@ def _parentheses(source: SourceText, statement: Sequence[Token], place: int) -> 
     function from the least."""
     before = statement[place - 1].text
     is_function = before.upper() in exp.FUNCTION_BY_NAME
-    if before.upper().split()[-1] not in _OPENS and not is_function:
+    if (before.upper().rpartition(" ")[2] not in _OPENS and not is_function) or statement[place].text == "(":
         return
     depth, ends = 0, list[int]()
     for end in range(place, len(statement)):

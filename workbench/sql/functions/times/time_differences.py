@@ -202,7 +202,7 @@ def date_diff(b: ExpressionBinder, node: exp.DateDiff) -> Expression:
     if node.args.get("unit") is not None and b.rules.date_diff == "whole units":
         return timestamp_diff(b, node)
     if unit == "DAY":
-        return call("-", coercion.coerce(later, DATE), coercion.coerce(earlier, DATE))
+        return call("-", cast(later, DATE), cast(earlier, DATE))
     if b.rules.date_diff == "borders" and unit == "WEEK":
         # What it counts has changed between versions.
         b.source.refuse("a date difference in weeks", node, "date_sub('week', a, b) counts whole weeks")
@@ -217,7 +217,8 @@ def date_diff(b: ExpressionBinder, node: exp.DateDiff) -> Expression:
 @reads_name("date_sub", "datesub", takes=3, dialects=ONLY_DUCKDB)
 def date_sub(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """DATE_SUB('minute', from, to) of DuckDB: whole units, toward zero."""
-    unit = str(arguments[0].value).upper().removesuffix("S") if isinstance(arguments[0], Constant) else ""
+    named = str(arguments[0].value) if isinstance(arguments[0], Constant) else ""
+    unit = unit_called(b, named) or named.upper().removesuffix("S")
     if months_in_unit(unit) is not None:
         return months_between(_time(arguments[1]), _time(arguments[2]), unit)
     if unit not in _MICROS:
