@@ -329,7 +329,8 @@ def _hint(expression: Expression, type_: DataType) -> str:
         is_code = isinstance(value, int) and value > 999  # as a postcode without its zero
         return f"write '{value}' in quotes" + f", or '0{value}' if the column has that" * is_code
     if type_.kind not in _CASTS[expression.type.kind]:
-        return f"no {expression.type.kind} converts to {with_article(type_.kind)}"
+        quoted = "; a date stands in quotes, as DATE '2026-01-31'" * (type_.temporal and expression.type == DOUBLE)
+        return f"no {expression.type.kind} converts to {with_article(type_.kind)}{quoted}"
     return TESTS[expression.type.numeric] if type_.kind is Kind.BOOLEAN else f"convert with CAST(... AS {type_.kind})"
 
 

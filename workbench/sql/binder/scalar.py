@@ -77,7 +77,7 @@ _OF_AGGREGATES = "a condition on an aggregate goes into HAVING"
 _HINTS: dict[type[exp.Expr], str] = {
     exp.Star: "* stands in a list of columns, and in COUNT(*)",
     exp.Distinct: "it stands before all values: COUNT(DISTINCT a, b), SELECT DISTINCT a",
-    exp.Tuple: "write the values one by one; comparisons of them with AND",
+    exp.Tuple: "one of several is x IN (1, 2); else write the values one by one; comparisons of them with AND",
     exp.Placeholder: "in a cell write :name for the value of a variable, {{name}} for a text to be put in; "
     "in Python write it into the text, f'… > {value}'",
     exp.BitString: "write what it is as the number, 5 for B'101'",

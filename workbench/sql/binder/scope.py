@@ -288,6 +288,8 @@ def _of_alias(column: exp.Column) -> str | None:
     item = next(one for one in select.expressions if one.alias.lower() == column.name.lower())
     if item.find(exp.Window) is not None and column.find_ancestor(exp.Where) is not None:
         return f"{column.name} is a value of OVER: move its condition from WHERE to QUALIFY, which stands behind it"
+    if item.find(exp.AggFunc) is not None and column.find_ancestor(exp.Where) is not None:
+        return f"{column.name} is of a group: its condition goes into HAVING, behind GROUP BY"
     return f"{column.name} is an alias, which is not known here: let a subquery in FROM select it, or repeat what it is"
 
 

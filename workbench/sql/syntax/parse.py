@@ -45,6 +45,7 @@ _ASKED = {
     ),
     "DROP": "%argus drop NAME drops a query, a stream or a table",
     **dict.fromkeys(("INSERT", "UPDATE", "DELETE"), "a query only reads: rows come from the source of a stream"),
+    "COPY": "%argus sink NAME FOLDER sends an answer on, and query.save('rows.csv') writes it once",
     "EXPLAIN": "%argus explain NAME says how a query is computed, and %%argus NAME --dry-run what one would be",
     **dict.fromkeys(("SHOW", "DESCRIBE", "DESC"), _LISTS),
 }

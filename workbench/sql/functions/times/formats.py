@@ -127,7 +127,11 @@ def _to_char(b: ExpressionBinder, node: exp.Expr) -> Expression:
     if format_ is not None:
         if value.type.numeric:
             return number_with_format(b, node, value, format_)
-        b.source.refuse(f"TO_CHAR of {with_article(str(value.type))} with a format", node, "of a number or a time")
+        b.source.refuse(
+            f"TO_CHAR of {with_article(str(value.type))} with a format",
+            node,
+            "of a number or a time, which stands first",
+        )
     return as_text(b, value, node)
 
 
