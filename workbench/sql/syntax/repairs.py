@@ -21,7 +21,7 @@ _MOST_WORDS = 300
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 _ENDING = {
     TokenType.VAR, TokenType.IDENTIFIER, TokenType.NUMBER, TokenType.STRING, TokenType.R_PAREN, TokenType.R_BRACKET,
-    TokenType.NULL, TokenType.TRUE, TokenType.FALSE, TokenType.END, TokenType.DESC, TokenType.ASC,
+    TokenType.NULL, TokenType.TRUE, TokenType.FALSE, TokenType.END,
 }  # fmt: skip
 """What a value may end with."""
 _BEGINNING = {
@@ -43,23 +43,8 @@ _SIDES = {
     TokenType.LEFT, TokenType.RIGHT, TokenType.FULL, TokenType.INNER, TokenType.CROSS, TokenType.ANTI, TokenType.SEMI,
     TokenType.ASOF, TokenType.OUTER, TokenType.NATURAL,
 }  # fmt: skip
-_OPENS = {
-    "IN",
-    "AS",
-    "OVER",
-    "FILTER",
-    "USING",
-    "ROLLUP",
-    "CUBE",
-    "SETS",
-    "EXISTS",
-    "ANY",
-    "ALL",
-    "GROUP",
-    "=",
-    "<",
-    ">",
-}
+_SIGNS = {"=", "<", ">"}
+_OPENS = _SIGNS | {"IN", "AS", "OVER", "FILTER", "USING", "ROLLUP", "CUBE", "SETS", "EXISTS", "ANY", "ALL", "GROUP"}
 """Words and signs before parentheses; functions are others."""
 _MOST_WRAPPED = 25
 _BEHIND_FUNCTIONS = {"OVER", "FILTER"}
@@ -152,6 +137,8 @@ def _parentheses(source: SourceText, statement: Sequence[Token], place: int) -> 
     is_function = before.upper() in exp.FUNCTION_BY_NAME
     if (before.upper().rpartition(" ")[2] not in _OPENS and not is_function) or statement[place].text == "(":
         return
+    if before in _SIGNS and statement[place].token_type not in (TokenType.SELECT, TokenType.WITH):
+        return
     depth, ends = 0, list[int]()
     for end in range(place, len(statement)):
         kind = statement[end].token_type
@@ -177,6 +164,8 @@ def _missing(statement: Sequence[Token], words: Sequence[str], place: int) -> It
 
     clause = _clause(statement, place)
     if place > 1 and statement[place - 2].token_type is TokenType.ALIAS:
+        yield put(",", f"is a comma missing {between}?")
+    if before.token_type in (TokenType.DESC, TokenType.ASC) and statement[place - 2].token_type in _ENDING:
         yield put(",", f"is a comma missing {between}?")
     if before.token_type in _SIDES:
         yield put("JOIN", f"JOIN is missing behind {one}")
