@@ -221,7 +221,7 @@ REFUSED = (
     ("spark duckdb postgres", "SELECT depot AVG(kg) FROM Parcel GROUP BY depot", "(", "comma missing before AVG"),
     ("spark duckdb postgres", "SELECT kg FROM Parcel ORDER BY kg DESC depot ASC", "depot", "comma missing"),
     ("spark duckdb postgres", "SELECT depot FROM Parcel GROUP BY ROLLUP depot", "depot", "missing: ROLLUP"),
-    ("duckdb", "SELECT * FROM Parcel p JOIN (SELECT id FROM Parcel) ON p.id = id", "id", "give the table without a name one"),
+    ("duckdb", "SELECT * FROM Parcel p JOIN (SELECT id FROM Parcel) ON p.id = id", "id", "a name one"),
     ("spark duckdb postgres", "SELECT depot FROM Parcel WHERE EXISTS (Depot)", "Depot", "EXISTS (SELECT 1 FROM Depot"),
     ("spark postgres", "SELECT {kg} FROM Parcel", "kg", "leave them out"),
     ("spark duckdb postgres", "DROP TABLE Parcel", "DROP", "%argus drop NAME"),
