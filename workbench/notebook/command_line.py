@@ -29,22 +29,7 @@ _FEW_OPTIONS = 25
 """Options that are listed where one is not known."""
 _LINKING = ("to", "into", "in", "from", "on", "of", "as", "by", "with", "and", "when", "if", "the", "named", "=")
 """Words that link the arguments of a command in a sentence, and have no place in its line."""
-_OF_OTHERS = (
-    "cascade",
-    "restrict",
-    "force",
-    "all",
-    "query",
-    "stream",
-    "table",
-    "queries",
-    "streams",
-    "tables",
-    "if",
-    "exists",
-    "now",
-    "please",
-)
+_OF_OTHERS = ("cascade", "restrict", "force", "all", "query", "queries", "stream", "streams", "table", "now", "please")
 """Words behind a name that are no second one, as ``DROP name CASCADE`` of SQL has them."""
 _KINDS = ("query", "stream", "table", "view", "file", "folder", "batch", "batches", "rows", "column")
 """Words that say what the next one is, where its place says it."""
@@ -239,9 +224,6 @@ class Command:
         """What may be meant by a line with an unknown word; empty where nothing is known."""
         at = len(words) - 1 - words[::-1].index(unknown)
         after, before = words[at + 1 : at + 2], words[at - 1] if at else ""
-        without = [*words[:at], *words[at + 1 :]]
-        if unknown[2:].lower() in _LINKING and unknown.startswith("--") and self._reads(without):
-            return self._line(without)
         if unknown == "--replace" and self.name.startswith("%"):
             return "a cell with the name of a query takes its place: leave --replace out"
         if self.name == "streams" and not unknown.startswith("-"):

@@ -275,11 +275,8 @@ def _clash(left: Expression, right: Expression) -> TypeClash:
 
 _TWO_SIDES = "a comparison has two sides: write 3 < a AND a < 5"
 _BEFORE_A_NUMBER = dict.fromkeys(("=", "<>", "<", "<=", ">", ">="), _TWO_SIDES) | {"||": "OR is between conditions"}
-_WRITTEN = {
-    Kind.INTERVAL: "write INTERVAL '5' MINUTE",
-    Kind.MONTHS: "write INTERVAL '5' MONTH",
-    Kind.TIME: "write TIME '10:30:00'",
-}
+_WRITTEN = {Kind.INTERVAL: "write INTERVAL '5' MINUTE", Kind.MONTHS: "write INTERVAL '5' MONTH",
+            Kind.TIME: "write TIME '10:30:00'"}  # fmt: skip
 AS_SECONDS = "EXTRACT(EPOCH FROM x) gives the seconds of an interval"
 """How to make a number of an interval, for hints."""
 _TIMES = "timestamps are written as 2002-11-20 10:00:00"
@@ -322,15 +319,13 @@ def _hint(expression: Expression, type_: DataType) -> str:
             "compare it with its texts, as in x = 'yes'; --type \"x=boolean yes/no\" reads a column as true and false"
         )
     if isinstance(expression, Constant) and isinstance(value := expression.value, str):
-        if type_.kind is Kind.BOOLEAN:
-            return TESTS[True]
-        return f"'{value}' is a text; {value} without quotes is a number or a column"
+        other = f"'{value}' is a text; {value} without quotes is a number or a column"
+        return TESTS[True] if type_.kind is Kind.BOOLEAN else other
     if type_.kind is Kind.STRING and isinstance(expression, Constant):
         is_code = isinstance(value, int) and value > 999  # as a postcode without its zero
         return f"write '{value}' in quotes" + f", or '0{value}' if the column has that" * is_code
     if type_.kind not in _CASTS[expression.type.kind]:
-        quoted = "; a date stands in quotes, as DATE '2026-01-31'" * (type_.temporal and expression.type == DOUBLE)
-        return f"no {expression.type.kind} converts to {with_article(type_.kind)}{quoted}"
+        return f"no {expression.type.kind} converts to {with_article(type_.kind)}"
     return TESTS[expression.type.numeric] if type_.kind is Kind.BOOLEAN else f"convert with CAST(... AS {type_.kind})"
 
 
