@@ -129,7 +129,7 @@ _REFUSED = (
     (frozenset({"postgres"}), r"\b(?P<at>DATE_?DIFF) \( '…' , (?P<a>[^(),]+) , (?P<b>[^(),]+) \)",
      "there is no {AT} in postgres", "for days write CAST({b} AS DATE) - CAST({a} AS DATE)"),
     (_OF_TEXTS, r"\b(?P<at>FORMAT) \( (?P<x>\w+(?: \. \w+)?) , (?P<n>\d+) \)", "the format of {AT} is a text",
-     "write ROUND({x}, {n}) for so many digits"),
+     "write ROUND({x}, {n})"),
     (_ALL - {"duckdb"}, r"\bPARTITION BY [^()]*(?P<at>,) ORDER BY\b", "syntax error: a comma before ORDER BY",
      "leave the comma out"),
     (_ALL, r"(?:\bWINDOW|\[) (?P<at>TUMBLING|HOPPING|SESSION|SIZE|RANGE|ROWS) (?:\(|\d)",
