@@ -243,8 +243,7 @@ where Spark plans or evaluates something in each batch, or as the answer is read
 in a batch. `make bench-check` fails when one more is off, when one more of those measured here costs more than three
 times the median of its family or 1.3 times as much over ten times the history, both in all and for a row that moves,
 and when one of a few that it measures itself grows so. Measured so far: {measured}. A total that every row of an answer
-shows changes every row when it moves: "share of a total" has 20 rows; over the rows of the stream each batch would
-cost all of them."""
+shows changes every row when it moves: "share of a total" has 20 rows; over the stream each batch costs all rows."""
 _COLUMNS = ["kind", "history", "batch", "corrected", "driver, s", "JVM, s", "workers, s", "all, s", "µs a row",
             "changes", "µs a row that moves", "jobs", "plans", "× DuckDB again", "answer"]  # fmt: skip
 
