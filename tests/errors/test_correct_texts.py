@@ -20,7 +20,7 @@ from sharing.random_queries import Writer
 from sharing.small_streams import SCHEMA
 
 from workbench.errors import WorkbenchError
-from workbench.sql.algebra.types import INTEGER
+from workbench.sql.algebra.types import INTEGER, STRING, array_of
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.schema import Schema
 
@@ -64,6 +64,9 @@ TEXTS = (
     "SELECT id FROM T UNION ALL SELECT {w} FROM T",
     "SELECT COALESCE({w}, id) AS c FROM T",
     "SELECT {w} AS a, id AS b FROM T WHERE {w} IS NOT NULL OR id = {w}",
+    "SELECT id FROM T WHERE {w} BETWEEN 1 AND 2 ORDER BY {w}",
+    "SELECT SUM(id) OVER (ORDER BY {w} ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS s FROM T",
+    "SELECT RANK() OVER (ORDER BY {w} DESC, id) AS r, ABS({w}) AS a FROM T WHERE ({w}) > 1 AND {w} % 2 = 0",
 )
 WITHOUT_AS = ("SELECT id {w} FROM T", "SELECT id FROM T {w}", "SELECT id FROM T {w} WHERE id > 3")
 RESERVED = {
@@ -123,6 +126,19 @@ def test_a_name_without_as(word: str, judge: duckdb.DuckDBPyConnection) -> None:
         for said in refusals(sql, word, ("duckdb",))
     ]
     assert not refused, "\n".join(refused)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "item"),
+    [
+        *(("spark", item) for item in ("a[SIZE(a) - 1]", "EXISTS(a, e -> e > 3)", "a[id]", "s LIKE ('a%')")),
+        *(("duckdb", item) for item in ("a[LEN(a)]", "a[RANGE(3)[1]]", "{'at': id}", "[id, 1][id]", "s LIKE ('a%')")),
+        *(("postgres", item) for item in ("a[ARRAY_LENGTH(a, 1)]", "s LIKE ANY (ARRAY['a%', 'b%'])")),
+    ],
+)
+def test_signs_and_functions_that_forms_elsewhere_begin_with(dialect: str, item: str) -> None:
+    columns = (("id", INTEGER), ("s", STRING), ("a", array_of(INTEGER)))
+    bind(f"SELECT {item} AS i FROM T", dialect, Schema({"T": columns}))
 
 
 @pytest.mark.parametrize("seed", range(40 if LONG else 12))

@@ -105,6 +105,7 @@ AFTER_NAME = frozenset(
         *(TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.BETWEEN, TokenType.LIKE),
         *(TokenType.DESC, TokenType.ASC, TokenType.THEN, TokenType.ELSE, TokenType.END, TokenType.WHERE),
         *(TokenType.GROUP_BY, TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT, TokenType.QUALIFY),
+        *(TokenType.ROWS, TokenType.RANGE, TokenType.MOD),
     }
 )
 """What a name is followed by, and no row of VALUES begins with."""
