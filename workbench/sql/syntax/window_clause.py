@@ -109,7 +109,7 @@ AFTER_NAME = frozenset(
     }
 )
 """What a name is followed by, and no row of VALUES begins with."""
-_SIGNS = {TokenType.PLUS, TokenType.DASH}
+_IN_CLAUSE = {TokenType.PLUS, TokenType.DASH, TokenType.ROWS, TokenType.RANGE}
 
 
 def split_statements(source: SourceText) -> list[tuple[list[Token], WindowClause | None]]:
@@ -169,7 +169,7 @@ def _begins_clause(statement: Sequence[Token], word: Token, following: Token | N
     """Whether a word is the BEGIN of a clause, and no name."""
     if not _is_word(word, "BEGIN") or (statement and statement[-1].token_type in BEFORE_VALUE):
         return False
-    return following is not None and following.token_type not in AFTER_NAME - _SIGNS
+    return following is not None and following.token_type not in AFTER_NAME - _IN_CLAUSE
 
 
 def _is_word(token: Token, word: str) -> bool:
