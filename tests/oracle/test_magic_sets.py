@@ -26,7 +26,7 @@ ASKED = {
     "count": """SELECT t.id FROM t WHERE t.id > 40
         AND t.k >= (SELECT COUNT(*) FROM u o WHERE o.k = t.k AND o.g = t.g)""",
     "exists": """SELECT u.id FROM u WHERE u.g = 'a' AND EXISTS
-        (SELECT 1 FROM (SELECT g, SUM(k) AS s FROM t GROUP BY g) o WHERE o.g = u.g AND o.s > u.k)""",
+        (SELECT 1 FROM (SELECT g, SUM(k % 1000) AS s FROM t GROUP BY g) o WHERE o.g = u.g AND o.s > u.k)""",
     "in": """SELECT t.id FROM t WHERE t.id % 3 = 0
         AND t.k IN (SELECT o.k FROM u o GROUP BY o.k, o.g HAVING COUNT(*) > 1)""",
     "shown": """SELECT n.name, g.s FROM names n, (SELECT k, SUM(id) AS s FROM t GROUP BY k) g
