@@ -33,8 +33,8 @@ _Micros = npt.NDArray[np.int64]
 
 
 def _in_years_of_python(times: _Micros) -> _Micros:
-    beyond = np.maximum(-((_LAST - times) // _CYCLE), 0)
-    return np.maximum(times - beyond * _CYCLE, _FIRST)
+    times = np.maximum(times, _FIRST)  # first: what is far before has no difference of 64 bits to the last one
+    return times - np.maximum(-((_LAST - times) // _CYCLE), 0) * _CYCLE
 
 
 def _offsets(times: _Micros, offset_at: Callable[[int], int]) -> _Micros:
