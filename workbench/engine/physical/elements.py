@@ -41,7 +41,7 @@ def joins_with_elements(network: Network) -> WithElements:
     nodes, stored = dict[NodeId, Node](), dict[NodeId, StoredColumns]()
     for id_, node in network.nodes.items():
         of_inputs = [stored.get(network.roots[some[0]], {}) for some in node.inputs]
-        nodes[id_] = node = node.over_stored(of_inputs) if any(of_inputs) else node
+        nodes[id_] = node = node.with_stored_columns(of_inputs) if any(of_inputs) else node
         if isinstance(node, Join):
             made = dict(_elements(node))
             stored[id_] = {**_of_sides(node, of_inputs), **made}

@@ -37,7 +37,7 @@ class Aggregate(BaseNode):
         parents: the nodes it is evaluated from: those whose common rows are the rows that are read, as those of a query
             (``QueryPlan``), or an aggregate with finer groups (vertical expansion, T7.1.1).
         finer: the group expressions of that aggregate; ``None`` when the rows themselves are grouped.
-        stored: expressions that are columns of the rows that are grouped (``over_stored``).
+        stored: expressions that are columns of the rows that are grouped (``with_stored_columns``).
     """
 
     read: Read
@@ -116,7 +116,7 @@ class Aggregate(BaseNode):
         arguments = (a for statistic in self.statistics for a in statistic.arguments)
         return [self.read.checked_columns, ({0: self.read.root}, columns_of([*self.groups, *arguments]))]
 
-    def over_stored(self, stored: Sequence[StoredColumns]) -> Self:
+    def with_stored_columns(self, stored: Sequence[StoredColumns]) -> Self:
         """With the columns, unless it reads groups, which have none of these."""
         return replace(self, stored=tuple(stored[0].items())) if self.finer is None else self
 

@@ -29,7 +29,7 @@ class Analytic(Unary):
         parent: the node it is evaluated from.
         bound: what holds for every row, over its own columns: that a rank is at most the largest that a reader asks
             for. Like the predicates of a join it follows from the readers, and is not part of the identity.
-        stored: expressions that are columns of the rows that are read (``over_stored``).
+        stored: expressions that are columns of the rows that are read (``with_stored_columns``).
     """
 
     read: Read
@@ -97,7 +97,7 @@ class Analytic(Unary):
         arguments = (a for function in self.functions for a in function.arguments)
         return [self.read.checked_columns, ({0: self.read.root}, columns_of([*self.over.expressions, *arguments]))]
 
-    def over_stored(self, stored: Sequence[StoredColumns]) -> Self:
+    def with_stored_columns(self, stored: Sequence[StoredColumns]) -> Self:
         """With the columns, which its rows have, too."""
         return replace(self, stored=tuple(stored[0].items()))
 

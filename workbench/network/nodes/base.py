@@ -102,7 +102,7 @@ class BaseNode(ABC):
         """The columns that it reads of roots and direct parents, which must have them."""
         return ()
 
-    def over_stored(self, stored: Sequence[StoredColumns]) -> Self:
+    def with_stored_columns(self, stored: Sequence[StoredColumns]) -> Self:
         """The node as it reads columns in the place of what its inputs have the values of, as it runs.
 
         What it computes, its id and the names of its columns stay. Here it reads no expressions that could be stored.

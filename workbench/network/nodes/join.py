@@ -109,7 +109,7 @@ class Join(BaseNode):
         read = predicate_columns(self.predicates) | predicate_columns(self.tested)
         return [({side: self.roots[side] for side in SIDES}, read)]
 
-    def over_stored(self, stored: Sequence[StoredColumns]) -> Self:
+    def with_stored_columns(self, stored: Sequence[StoredColumns]) -> Self:
         """With other tests of pairs."""
         values = {_on_side(value, side): _on_side(c, side) for side in SIDES for value, c in stored[side].items()}
         return replace(self, tested=map_expressions(self.tested, partial(substituted, values=values)))

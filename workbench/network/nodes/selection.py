@@ -46,7 +46,7 @@ class Selection(Unary):
         """The columns that are required and tested."""
         return [self.read.checked_columns, ({0: self.read.root}, predicate_columns(self.predicates))]
 
-    def over_stored(self, stored: Sequence[StoredColumns]) -> Self:
+    def with_stored_columns(self, stored: Sequence[StoredColumns]) -> Self:
         """With other predicates."""
         return replace(self, predicates=map_expressions(self.predicates, partial(substituted, values=stored[0])))
 

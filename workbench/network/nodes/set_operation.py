@@ -137,7 +137,7 @@ class SetOperation(BaseNode):
         for parent, values in self.direct:
             yield {0: parent}, columns_of(values)
 
-    def over_stored(self, stored: Sequence[StoredColumns]) -> Self:
+    def with_stored_columns(self, stored: Sequence[StoredColumns]) -> Self:
         """With other values of its branches."""
         branches = zip(self.direct, stored, strict=True)
         direct = ((parent, tuple(substituted(v, own) for v in values)) for (parent, values), own in branches)

@@ -240,18 +240,18 @@ def _added_to_order(numbers: npt.NDArray[np.uint8], type_: pa.DataType, by: floa
             moved = near + by + np.copysign((np.abs(near) + abs(by)) * _ROUNDED, by)
         moved = np.where(values == np.copysign(np.inf, by), values, moved)
         return np.where(np.isnan(values)[:, None], numbers, _encoded(pa.array(moved), ASCENDING)[:, 1:])
-    return ~_moved_up(~numbers, -int(by)) if by < 0 else _moved_up(numbers, int(by))
+    return ~_plus(~numbers, -int(by)) if by < 0 else _plus(numbers, int(by))
 
 
-def _moved_up(numbers: npt.NDArray[np.uint8], by: int) -> npt.NDArray[np.uint8]:
-    """Encoded whole numbers and another one; what is beyond the greatest of their bytes is the greatest."""
+def _plus(numbers: npt.NDArray[np.uint8], by: int) -> npt.NDArray[np.uint8]:
+    """Encoded whole numbers plus one that is not negative; at most the greatest number of their bytes."""
     words = np.ascontiguousarray(numbers).view(">u8").astype(np.uint64)
-    moved, carried = words.copy(), np.zeros(len(words), dtype=np.uint64)
+    sums, carried = words.copy(), np.zeros(len(words), dtype=np.uint64)
     by = min(by, 2 ** (8 * numbers.shape[1]) - 1)
     for at in reversed(range(words.shape[1])):
         added = words[:, at] + np.uint64(by & _WORD)
-        moved[:, at] = added + carried
-        carried = ((added < words[:, at]) | (moved[:, at] < added)).astype(np.uint64)
+        sums[:, at] = added + carried
+        carried = ((added < words[:, at]) | (sums[:, at] < added)).astype(np.uint64)
         by >>= 64
-    moved[carried > 0] = _WORD
-    return moved.astype(">u8").view(np.uint8).reshape(numbers.shape)
+    sums[carried > 0] = _WORD
+    return sums.astype(">u8").view(np.uint8).reshape(numbers.shape)
