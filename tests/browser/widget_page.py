@@ -1,7 +1,8 @@
 """A widget of the panel in Chromium without JupyterLab: a page with its theme, and Python in the kernel's place.
 
-What is chosen in the page is set on the widget, and what the widget then changes goes back to the page. No Spark and no
-kernel, so it takes a second or two.
+What is chosen in the page is set on the widget, and what the widget then changes goes back to the page. As in
+JupyterLab, an answer does not undo what was chosen after its question. No Spark and no kernel, so it takes a second or
+two.
 """
 
 from __future__ import annotations
@@ -32,6 +33,11 @@ RENDER = """async ([code, state]) => {
     for (const name of names) for (const action of heard[`change:${name}`] ?? []) action();
   };
   let waiting = {};
+  const asked = {};
+  const answered = (sent, values) => {
+    for (const name of Object.keys(sent)) asked[name] -= 1;
+    changed(Object.fromEntries(Object.entries(values).filter(([name]) => !(name in waiting) && !asked[name])));
+  };
   window.model = {
     get: (name) => state[name],
     set: (name, value) => { waiting[name] = value; changed({ [name]: value }); },
@@ -40,8 +46,9 @@ RENDER = """async ([code, state]) => {
     save_changes: () => {
       const sent = waiting;
       waiting = {};
+      for (const name of Object.keys(sent)) asked[name] = (asked[name] ?? 0) + 1;
       window.unanswered += 1;
-      window.kernel(sent).then(changed).finally(() => { window.unanswered -= 1; });
+      window.kernel(sent).then((values) => answered(sent, values)).finally(() => { window.unanswered -= 1; });
     },
     changed,
   };
