@@ -14,6 +14,13 @@ VERSION = "4.11.0"
 FOLDER = Path(__file__).parents[2] / "build" / "npm" / f"axe-{VERSION}"
 SCRIPT = FOLDER / "node_modules" / "axe-core" / "axe.min.js"
 GRAVE = ("serious", "critical")
+AT_REST = """() => Promise.race([
+  new Promise((done) => setTimeout(done, 2000)), // those out of sight may never end
+  Promise.all(document.getAnimations()
+    .filter((one) => Number.isFinite(one.effect.getComputedTiming().endTime))
+    .map((one) => one.finished.catch(() => null))),
+]).then(() => null)"""
+"""Waits for what fades in or out: half faded, a text has too little contrast."""
 OF_BOXES = """(drawing) => {
   const canvas = Object.assign(document.createElement("canvas"), { width: 1, height: 1 });
   const pen = canvas.getContext("2d", { willReadFrequently: true });
@@ -62,6 +69,7 @@ def installed() -> str:
 def grave(page: Page, within: str = "html") -> list[tuple[str, list[str]]]:
     """The serious findings of a page, or of an element of it: the rule, and the elements."""
     page.evaluate(installed())
+    page.evaluate(AT_REST)
     found: list[dict[str, Any]] = page.evaluate("async (within) => (await axe.run(within)).violations", within)
     return [
         (f"{one['id']}: {one['help']}", [f"{node['html']} {node['failureSummary']}" for node in one["nodes"]])

@@ -111,6 +111,7 @@ class Lab:
         self.page.evaluate("(theme) => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme)
         light = str(theme.endswith("Light")).lower()
         self.page.locator(f"body[data-jp-theme-light='{light}']").wait_for(state="attached")
+        self.page.locator("#jupyterlab-splash").wait_for(state="detached")  # it covers the page while a theme is loaded
 
     def open(self, name: str) -> None:
         """Open a notebook of the folder in a page of its own, as one who comes to it anew."""

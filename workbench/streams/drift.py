@@ -26,7 +26,6 @@ from workbench.streams.files.json_values import (
     ENVELOPE,
     MORE,
     MORE_FIELD,
-    PLAIN_VALUES,
     JsonRecord,
     number_of,
     text_of_json,
@@ -189,39 +188,60 @@ class UnreadableMember(ValueError):
     """A member that is no column cannot be kept: its name, or a text in it, is no text."""
 
 
-def more_members(record: JsonRecord, types: Mapping[str, pa.DataType]) -> dict[str, Any]:
+MemberFields = Mapping[str, "MemberFields | None"]
+"""The members that columns, or a struct's fields, are read from; the fields within one, where there are any."""
+
+
+def members_of_columns(columns: Iterable[pa.Field]) -> MemberFields:
+    """The members that columns are read from, which are the same for all records.
+
+    Example:
+        >>> geo = pa.struct([("city", pa.string())])
+        >>> members_of_columns(pa.schema([("id", pa.int64()), ("geo", geo), ("all", pa.list_(geo))]))
+        {'id': None, 'geo': {'city': None}, 'all': {'city': None}}
+    """
+    found = dict[str, MemberFields | None]()
+    for column in columns:
+        inner = column.type
+        while pa.types.is_list(inner):
+            inner = inner.value_type
+        found[column.name] = members_of_columns(inner) if pa.types.is_struct(inner) else None
+    return found
+
+
+def more_members(record: JsonRecord, known: MemberFields) -> dict[str, Any]:
     """The members of a record that are no columns; of a struct, or of a list of structs, those that it has not.
 
     Raises:
         UnreadableMember: one has no name.
 
     Example:
-        >>> types = {"id": pa.int64(), "geo": pa.struct([("city", pa.string())])}
-        >>> more_members({"id": 1, "geo": {"city": "Ulm", "zip": "8"}, "note": "a"}, types)
+        >>> known = {"id": None, "geo": {"city": None}}
+        >>> more_members({"id": 1, "geo": {"city": "Ulm", "zip": "8"}, "note": "a"}, known)
         {'note': 'a', 'geo': {'zip': '8'}}
     """
     more, inner = dict[str, Any](), dict[str, Any]()
     for name, value in record.items():
-        if name not in types:
+        if name not in known:
             more[name] = value
-        elif type(value) not in PLAIN_VALUES and (within := _within(value, types[name])):
+        elif (fields := known[name]) and (within := _within(value, fields)):
             inner[name] = within
     if odd := [name for name in more if not isinstance(name, str)]:
         raise UnreadableMember(f"a member is called {shown(odd[0])}, which is no text")
     return more | inner
 
 
-def _within(value: object, type_: pa.DataType) -> object:
-    if isinstance(value, Mapping) and pa.types.is_struct(type_):
-        return more_members(value, {inner.name: inner.type for inner in type_})
-    if isinstance(value, list) and pa.types.is_list(type_) and pa.types.is_nested(type_.value_type):
-        parts = [_within(one, type_.value_type) for one in value]
+def _within(value: object, known: MemberFields | None) -> object:
+    if known is not None and isinstance(value, Mapping):
+        return more_members(value, known)
+    if isinstance(value, list):
+        parts = [_within(one, known) for one in value]
         return parts if any(parts) else None
     return None
 
 
 def more_text(more: Mapping[str, Any]) -> str | None:
-    """Members as they are stored; ``None`` where there are none. Numbers keep their digits.
+    """MemberFields as they are stored; ``None`` where there are none. Numbers keep their digits.
 
     Raises:
         UnreadableMember: a text is none, as half a surrogate pair.
@@ -323,13 +343,14 @@ def folded(rows: pa.RecordBatch, schema: pa.Schema) -> tuple[pa.RecordBatch, Dif
     more = [name for name in names if name not in chosen.values() and name != MORE]
     columns = {known.name: rows.column(chosen[known.name]) for known in schema if known.name in chosen}
     new = {name: shown_type(rows.schema.field(name).type) for name in more}
-    wider = {f.name: f.type for f in schema if f.name in columns and _has_more(columns[f.name].type, f.type)}
+    wider = [f for f in schema if f.name in columns and _has_more(columns[f.name].type, f.type)]
     if MORE in names:
         columns[MORE] = rows.column(MORE)
     elif more or wider:
         values = {name: _python_values(rows.column(name)) for name in more}
-        values |= {name: [_within(one, type_) for one in columns[name].to_pylist()] for name, type_ in wider.items()}
-        new |= _new_fields(values, wider)
+        known = members_of_columns(wider)
+        values |= {name: [_within(one, fields) for one in columns[name].to_pylist()] for name, fields in known.items()}
+        new |= _new_fields(values, known)
         columns[MORE] = _texts_of(values)
     gone = dict.fromkeys(own.values() - columns.keys(), rows.num_rows)
     return pa.RecordBatch.from_pydict(columns), Differences(new, gone, tabular=bool(new or gone))

@@ -21,6 +21,7 @@ from workbench.streams.drift import (
     UnreadableMember,
     absent,
     cached_name,
+    members_of_columns,
     more_members,
     more_text,
     named_members,
@@ -43,7 +44,7 @@ _NESTED = (dict, list, tuple, set, frozenset, Mapping)
 def as_record(line: bytes) -> JsonRecord | str:
     """The object of a line, or why it has no object."""
     try:
-        return json_record(_DECODER.decode(line.decode("utf-8-sig")))
+        value = _DECODER.decode(line.decode("utf-8-sig"))
     except _Twice as error:
         return f"it has a member twice: {error}"
     except UnicodeDecodeError as error:
@@ -54,6 +55,8 @@ def as_record(line: bytes) -> JsonRecord | str:
         return f"it is no JSON: {error}"
     except RecursionError:
         return _TOO_DEEP
+    is_shallow = line.count(b"{") + line.count(b"[") <= MOST_DEEP  # most are, and counting is fast
+    return value if is_shallow and isinstance(value, dict) else json_record(value)
 
 
 def json_record(value: object) -> JsonRecord | str:
@@ -137,7 +140,7 @@ def rows_of(records: Sequence[tuple[int, object, JsonRecord | str]], schema: pa.
         ([{'id': 2, '_more_members': '{"a": 5}'}], "id: 'x' is no integer", {'a': 'integer'})
     """
     good, quarantined, new = list[_Numbered](), list[QuarantinedRow](), list[Mapping[str, Any]]()
-    types = {field.name: field.type for field in schema}
+    types, known = {field.name: field.type for field in schema}, members_of_columns(schema)
     columns = {stored_name(name): name for name in schema.names}
     for number, source, given in records:
         record = given if isinstance(given, str) else member_of(given, schema)
@@ -145,10 +148,10 @@ def rows_of(records: Sequence[tuple[int, object, JsonRecord | str]], schema: pa.
             quarantined.append(QuarantinedRow(number, _text(source), record))
             continue
         try:
-            more = more_members(record, types)
-            if any(cached_name(name) in columns for name in more):
+            more = more_members(record, known)
+            if more and any(cached_name(name) in columns for name in more):
                 record = _renamed(record, types)
-                more = more_members(record, types)
+                more = more_members(record, known)
             good.append((number, source, record, more_text(more)))
         except Exception as problem:  # an object of the analyst's may raise whatever it likes
             said = str(problem) if isinstance(problem, UnreadableMember) else "its members cannot be read"
