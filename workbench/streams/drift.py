@@ -241,7 +241,7 @@ def _within(value: object, known: MemberFields | None) -> object:
 
 
 def more_text(more: Mapping[str, Any]) -> str | None:
-    """MemberFields as they are stored; ``None`` where there are none. Numbers keep their digits.
+    """Members as they are stored; ``None`` where there are none. Numbers keep their digits.
 
     Raises:
         UnreadableMember: a text is none, as half a surrogate pair.

@@ -42,6 +42,7 @@ class CsvOptions:
         header: whether a line names the columns; else they are ``column_1`` and so on.
         encoding: of the text, as Python calls it: ``"utf-8"``, ``"utf-16"``, ``"cp1252"``, ``"latin-1"``.
         growing: whether a last line without an end is still written, and is left out.
+        typed: stored names of columns whose types are known, so that their values are not looked at for them.
     """
 
     sep: str | None = None
@@ -49,6 +50,7 @@ class CsvOptions:
     header: bool = True
     encoding: str | None = None
     growing: bool = False
+    typed: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         if self.sep is not None and (len(self.sep) != 1 or self.sep in '"\r\n' or self.sep.isalnum()):
@@ -67,7 +69,7 @@ class CsvOptions:
         """What is not left to be found out."""
         plain = CsvOptions()
         different = {name: value for name, value in asdict(self).items() if value != getattr(plain, name)}
-        return {name: value for name, value in different.items() if name != "growing"}
+        return {name: value for name, value in different.items() if name not in ("growing", "typed")}
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pc_csv
 from numpy.typing import NDArray
 
+from workbench.sql.algebra.column_names import stored_name
 from workbench.streams.files.csv_layout import CsvLayout, CsvOptions, layout_of
 from workbench.streams.files.encodings import UTF_8
 from workbench.streams.files.opening import SourceFile
@@ -51,7 +52,8 @@ def open_csv(path: Path | UrlFile, stack: ExitStack, options: CsvOptions) -> Ope
     schema = pa.schema([(name, pa.string()) for name in layout.names], metadata=stored_options(options))
     if first is None:
         return OpenedSource(schema, iter(()), notes=layout.notes)
-    columns = dict(zip(layout.names, first.rows.columns, strict=True))
+    named = zip(layout.names, first.rows.columns, strict=True)
+    columns = {name: values for name, values in named if stored_name(name) not in options.typed}
     guesses = guess_columns(columns, layout.separator, options.decimal)
     return OpenedSource(schema, chain([first], chunks), guesses, layout.notes, lambda: lines.share)
 

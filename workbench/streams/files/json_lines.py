@@ -47,6 +47,7 @@ def open_json_lines(
     stack: ExitStack,
     schema: pa.Schema | None = None,
     declared: Mapping[str, DataType] | None = None,
+    passed: int = 0,
 ) -> OpenedSource:
     """Opens a file of JSON lines, of an array of objects, or of objects over several lines.
 
@@ -57,6 +58,7 @@ def open_json_lines(
         stack: closes it.
         schema: the columns, where files before have told them; ``None``: those of the first lines.
         declared: types of columns, by their stored names.
+        passed: lines, or objects, at the beginning that are not read where the columns are known.
 
     Raises:
         StreamError: the columns are not known, and none of the first lines is an object.
@@ -66,7 +68,7 @@ def open_json_lines(
     lines = _elements(file, encoding) if _is_whole(path) else lines_of(file, encoding, LONGEST_JSON_LINE)
     numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
     if schema is not None:
-        return OpenedSource(schema, _chunks(numbered, schema))
+        return OpenedSource(schema, _chunks(islice(numbered, passed, None), schema))
     sample = [*islice(numbered, SAMPLE_LINES)]
     records = [record for _, line in sample for record in [line_record(line)] if not isinstance(record, str)]
     if not records:

@@ -126,19 +126,20 @@ def changed_note(file: Path | UrlFile, stamp: str, known: Note) -> Note:
     """
     if known.rows == 0 and known.quarantined == 0:
         return note_of(file, stamp)
+    if known.stamp == stamp and known.checksum is not None:
+        return known.after(known.rows, known.quarantined)
     passed = known.quarantined
-    if known.stamp != stamp:
-        size, before = stamped_size(stamp), known.size
-        whole = size == before or _ended_a_line(file, before)
-        # Half a line of these is no row, and was quarantined.
-        held_back = is_compressed(file.name) or FileFormat.named(file.name) is FileFormat.JSON
-        other = size < before or _checksum(file, before) != known.checksum
-        if other and FileFormat.named(file.name) is FileFormat.LOG:
-            return note_of(file, stamp)  # a log begins anew under its name, whether it was cut or renamed
-        if other or not (whole or held_back):
-            what = f"{file} was replaced or changed after {known.rows:,} of its rows were read"
-            raise StreamError(f"{what}: what is new in it is not read, unless it gets another name")
-        passed -= not whole and passed > 0
+    size, before = stamped_size(stamp), known.size
+    whole = size == before or _ended_a_line(file, before)
+    # Half a line of these is no row, and was quarantined.
+    held_back = is_compressed(file.name) or FileFormat.named(file.name) is FileFormat.JSON
+    other = size < before or _checksum(file, before) != known.checksum
+    if other and FileFormat.named(file.name) is FileFormat.LOG:
+        return note_of(file, stamp)  # a log begins anew under its name, whether it was cut or renamed
+    if other or not (whole or held_back):
+        what = f"{file} was replaced or changed after {known.rows:,} of its rows were read"
+        raise StreamError(f"{what}: what is new in it is not read, unless it gets another name")
+    passed -= not whole and passed > 0
     return Note(stamp, _checksum(file, stamped_size(stamp)), known.rows, passed)
 
 

@@ -12,7 +12,7 @@ Where files are, and which there are, says ``Files``: a folder (``FolderFiles``)
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -20,7 +20,6 @@ from itertools import takewhile
 from pathlib import Path, PurePath
 from typing import Protocol
 
-import numpy as np
 import pyarrow as pa
 
 from workbench.errors import StreamError, UnexpectedError
@@ -32,10 +31,9 @@ from workbench.streams.drifting_types import fitted
 from workbench.streams.files.csv_layout import CsvOptions
 from workbench.streams.files.csv_source import options_of
 from workbench.streams.files.formats import FileFormat
-from workbench.streams.files.json_lines import open_json_lines
 from workbench.streams.files.json_schema import widest_field
 from workbench.streams.files.json_values import as_texts, lacking_columns
-from workbench.streams.files.partitions import FolderValues, folder_fields, folder_values, with_folder_columns
+from workbench.streams.files.partitions import folder_fields, folder_values, with_folder_columns
 from workbench.streams.files.urls import UrlFile
 from workbench.streams.guessing import Guess
 from workbench.streams.live.file_notes import (
@@ -49,6 +47,7 @@ from workbench.streams.live.file_notes import (
     stamped_size,
     whole_lines,
 )
+from workbench.streams.live.file_rows import FileRows, open_file
 from workbench.streams.live.reader import (
     BaseReader,
     Fetched,
@@ -61,7 +60,6 @@ from workbench.streams.live.reader import (
     widened,
 )
 from workbench.streams.live.stored_objects import AHEAD, NotNow, StoredObjects, is_object_pattern
-from workbench.streams.readers import open_source
 from workbench.streams.source import Chunk, OpenedSource, QuarantinedRow
 
 _NOTHING = "0 0 "
@@ -142,6 +140,7 @@ class FolderReader(ReadInParts, BaseReader):
             first = self._first()
             schema, self.inferred, self.notes = first.schema, first.inferred, first.notes
         self._schema = pa.schema([*map(widest_field, schema)], schema.metadata)
+        self._half_read: tuple[tuple[str, Note], FileRows] | None = None
 
     @property
     def schema(self) -> pa.Schema:
@@ -156,10 +155,12 @@ class FolderReader(ReadInParts, BaseReader):
     def widen(self, types: Iterable[tuple[str, DataType]]) -> None:
         """Read fractions and digits, too, where the stream has them."""
         before, self._schema = self._schema, widened(self._schema, types)
+        self._leave()
         self._is_widened = self._is_widened or self._schema != before
 
     def declare(self, types: Mapping[str, DataType]) -> None:
         """Read as texts what stands in files of JSON; those of CSV are texts, and others have types."""
+        self._leave()
         if self._of_json:
             lacking = lacking_columns(self._schema, types)
             self.notes = (*self.notes, *(f"{column.name}: no record has it so far" for column in lacking))
@@ -172,6 +173,8 @@ class FolderReader(ReadInParts, BaseReader):
         if self._files.are_renamed:
             taken.follow_names(there)
         taken.say_gone(there)
+        if self._half_read is not None and self._half_read[0][0] not in there:
+            self._leave()
         waiting = [(place, found) for place, found in there.items() if taken.waits(place, found.stamp)]
         new = takewhile(lambda place: taken.note(place) is None, (place for place, _ in waiting))
         landed = self._landed(self._files.parts(new), partial(read_object, self._pattern, self._schema))
@@ -205,8 +208,14 @@ class FolderReader(ReadInParts, BaseReader):
         )
 
     def close(self) -> None:
-        """Let go of copies of objects."""
+        """Close a file that is half read, and let go of copies of objects."""
+        self._leave()
         self._files.close()
+
+    def _leave(self) -> None:
+        if self._half_read is not None:
+            self._half_read[1].close()
+            self._half_read = None
 
     def _first(self) -> OpenedSource:
         """The first file that can be read, for its columns."""
@@ -225,7 +234,8 @@ class FolderReader(ReadInParts, BaseReader):
                 part = whole_lines(file, stamp)
                 if part != stamp and not stamped_size(part):
                     raise StreamError(f"{file}: its first line has no end yet")
-                with _opened(file, {}, self._options, growing=part != stamp) as first:
+                with ExitStack() as stack:
+                    first = open_file(file, {}, replace(self._options, growing=part != stamp), stack)
                     self._of_json = FileFormat.named(file.name) is FileFormat.JSON
                     return with_folder_columns(replace(first, chunks=iter(())), {}, of_folders)
             except NotNow:
@@ -245,23 +255,45 @@ class FolderReader(ReadInParts, BaseReader):
                 return
         note = note_of(file, part) if known is None else changed_note(file, part, known)
         read, ended = note.rows if known is not None else int(taken.at(place) or 0), True
-        passed = note.quarantined
-        folders = folder_values(PurePath(place))
-        with _opened(file, folders, self._options, self._schema, growing=part != stamp) as opened:
-            self._check(file, opened.schema)
-            types = {name: str(guess.type) for name, guess in opened.inferred.items()}
-            try:
-                for chunk in _from(opened.chunks, read, passed, self._is_widened):
-                    if taken.full():
-                        ended = False
-                        break
-                    passed += len(taken.passed(chunk))
-                    more = taken.add(chunk, self._schema, types)
-                    read += more
-                    ended = more == chunk.rows.num_rows
-            finally:  # what was read before a place that is damaged is kept
-                ended = ended and part == stamp
-                taken.goes_on(place, _READ if ended else str(read), note.after(read, passed))
+        passed, is_left = note.quarantined, False
+        rows = self._rows(place, file, replace(note, rows=read), growing=part != stamp)
+        types = {name: str(guess.type) for name, guess in rows.source.inferred.items()}
+        try:
+            for chunk in rows:
+                if taken.full():
+                    ended, is_left = False, True
+                    rows.put_back(chunk)
+                    break
+                others = len(taken.passed(chunk))
+                more = taken.add(chunk, self._schema, types)
+                passed, read = passed + others, read + more
+                if not (ended := more == chunk.rows.num_rows):
+                    rows.put_back(chunk, more, others)
+                    is_left = True
+                    break
+        finally:  # what was read before a place that is damaged is kept
+            ended, note = ended and part == stamp, note.after(read, passed)
+            taken.goes_on(place, _READ if ended else str(read), note)
+            if is_left:
+                self._half_read = (place, note), rows
+            else:
+                rows.close()
+
+    def _rows(self, place: str, file: Path | UrlFile, note: Note, growing: bool) -> FileRows:
+        """The rows of a file after those of its note, of which the last fetch may have left some."""
+        left, self._half_read = self._half_read, None
+        if left is not None:
+            if left[0] == (place, note):
+                return left[1]
+            left[1].close()
+        options, folders = replace(self._options, growing=growing), folder_values(PurePath(place))
+        rows = FileRows(file, folders, options, self._schema, note.rows, note.quarantined, self._is_widened)
+        try:
+            self._check(file, rows.source.schema)
+        except BaseException:
+            rows.close()
+            raise
+        return rows
 
     def _check(self, file: Path | UrlFile, schema: pa.Schema) -> None:
         if not {*map(stored_name, schema.names)} & {*map(stored_name, self._schema.names)}:
@@ -390,59 +422,3 @@ class _Taken:
                 if note.reason != reason:
                     self.quarantined.append(QuarantinedRow(0, place, reason))
                     self.goes_on(place, at, note.unreadable(reason))
-
-
-def _from(chunks: Iterator[Chunk], rows: int, quarantined: int, is_widened: bool) -> Iterator[Chunk]:
-    """The chunks without the first rows, and without what was quarantined among them.
-
-    Args:
-        chunks: of a file.
-        rows: that were read.
-        quarantined: how many records were.
-        is_widened: whether some of these may be rows now, so that only how many there were of both is known.
-    """
-    for chunk in chunks:
-        skipped, passed = min(rows, chunk.rows.num_rows), min(quarantined, len(chunk.quarantined))
-        if is_widened:
-            others = [entry.line for entry in chunk.quarantined]
-            lines = np.sort(np.concatenate([chunk.lines, np.array(others, np.int64)]))[: rows + quarantined]
-            skipped, passed = int(np.isin(chunk.lines, lines).sum()), int(np.isin(others, lines).sum())
-            rows, quarantined = rows + quarantined - passed, passed
-        rows, quarantined = rows - skipped, quarantined - passed
-        there = chunk.rows.slice(skipped)
-        left = tuple(replace(one, number=max(0, one.number - skipped)) for one in chunk.quarantined[passed:])
-        if there.num_rows or left:
-            yield replace(chunk, rows=there, lines=chunk.lines[skipped:], quarantined=left)
-
-
-class _opened:
-    """An open file, with the columns of its folders; it is closed at the end of the context.
-
-    Lines of JSON say no types, so those of the stream hold: a file whose lines have only NULL in a column, or leave it
-    out, or are no JSON, stops nothing.
-    """
-
-    def __init__(
-        self,
-        file: Path | UrlFile,
-        folders: FolderValues,
-        options: CsvOptions,
-        schema: pa.Schema | None = None,
-        growing: bool = False,
-    ) -> None:
-        self._file, self._schema, self._stack = file, schema, ExitStack()
-        self._folders = folders
-        self._options = replace(options, growing=growing)
-
-    def __enter__(self) -> OpenedSource:
-        known = [] if self._schema is None else [field for field in self._schema if field.name in self._folders]
-        return with_folder_columns(self._rows(), self._folders, known)
-
-    def _rows(self) -> OpenedSource:
-        if self._schema is not None and FileFormat.named(self._file.name) is FileFormat.JSON:
-            of_file = [field for field in self._schema if field.name not in self._folders]
-            return open_json_lines(self._file, self._stack, pa.schema(of_file, self._schema.metadata))
-        return open_source(self._file, Path(), self._stack, self._options)
-
-    def __exit__(self, *problem: object) -> None:
-        self._stack.close()
