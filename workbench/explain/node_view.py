@@ -61,6 +61,7 @@ class NodeView:
         sql: the statement that computes it from its parents.
         label: its operator set in parts, to show one per line: predicates, groups and statistics, or a stream's name.
         name: what it does, in a few words.
+        constant: it has only parents whose rows never change.
     """
 
     id: NodeId
@@ -73,6 +74,7 @@ class NodeView:
     sql: str
     label: tuple[str, ...]
     name: str = ""
+    constant: bool = False
 
     @property
     def is_shared(self) -> bool:
@@ -130,4 +132,5 @@ def node_view(network: Network, node: Node, wording: Wording) -> NodeView:
         sql=node.sql(wording),
         label=tuple(node.label(wording)),
         name=wording.name(id_),
+        constant=bool(node.parents) and network.constant.issuperset(node.parents),
     )

@@ -114,7 +114,7 @@ def visible(
     """
     focused = frozenset().union(*map(network.ancestors, focus)) if focus else None
     opened = full or not is_large(network)
-    constant = frozenset() if full else _constant(network)
+    constant = frozenset(node.id for node in network.nodes if node.constant and not full)
     trees: dict[NodeId, list[NodeView]] = {}
     for node in network.nodes if full else _drawn_nodes(network, constant):
         trees.setdefault(node.root, []).append(node)
@@ -127,16 +127,6 @@ def visible(
         else:
             drawn.append(_split(nodes, nodes if opened != (root in toggled) else nodes[:1]))
     return Visible(tuple(drawn), tuple(others), constant)
-
-
-def _constant(network: DrawnNetwork) -> frozenset[NodeId]:
-    """The nodes whose rows never change: they are made of a group over no rows, and of nothing else."""
-    without_rows = {node.id for node in network.nodes if node.kind == "selection" and node.label == ("false",)}
-    constant = set[NodeId]()
-    for node in network.nodes:
-        if node.parents and without_rows.union(constant).issuperset(node.parents):
-            constant.add(node.id)
-    return frozenset(constant)
 
 
 def _drawn_nodes(network: DrawnNetwork, constant: Collection[NodeId]) -> list[NodeView]:

@@ -25,7 +25,7 @@ from workbench.network.nodes import (
 from workbench.sql.algebra.expressions import Column, Expression, columns
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.logical import Output
-from workbench.sql.predicates.cnf import TRUE, PredSet, predicate_columns
+from workbench.sql.predicates.cnf import FALSE, TRUE, PredSet, predicate_columns
 
 NodesById = Mapping[NodeId, Node]
 
@@ -57,6 +57,17 @@ def _reachable(starts: Iterable[NodeId], parents: Callable[[NodeId], Iterable[No
 def ancestors(nodes: NodesById, ids: Iterable[NodeId]) -> list[NodeId]:
     """The nodes given and all they are evaluated from, parents before children."""
     return _reachable(ids, lambda id_: nodes[id_].parents)
+
+
+def constant_nodes(nodes: NodesById, ids: Iterable[NodeId]) -> frozenset[NodeId]:
+    """The nodes, parents before children, whose rows never change: selections of no rows, and what only reads such."""
+    constant = set[NodeId]()
+    for id_ in ids:
+        node = nodes[id_]
+        empty = isinstance(node, Selection) and node.read.required == FALSE
+        if empty or (node.parents and constant.issuperset(node.parents)):
+            constant.add(id_)
+    return frozenset(constant)
 
 
 def roots_read(nodes: NodesById, roots: Iterable[NodeId]) -> list[NodeId]:
@@ -168,6 +179,11 @@ class Network:
     def ancestors(self, ids: Iterable[NodeId]) -> frozenset[NodeId]:
         """The nodes given and all they are evaluated from."""
         return frozenset(ancestors(self.nodes, ids))
+
+    @cached_property
+    def constant(self) -> frozenset[NodeId]:
+        """The nodes whose rows never change."""
+        return constant_nodes(self.nodes, self.nodes)
 
     @cached_property
     def served(self) -> Mapping[NodeId, tuple[str, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from workbench.network.network import ancestors
+from workbench.network.network import ancestors, constant_nodes
 from workbench.network.nodes import Aggregate, NodeId, Selection, SetOperation
 from workbench.network.sql_text import or_pred_sql
 from workbench.network.wording import Wording
@@ -13,7 +13,7 @@ from workbench.sharing.aggregates import missed_roll_ups
 from workbench.sharing.decisions import NEAR_MISS, Candidate, Choice, Decision, Explanation, Rule
 from workbench.sharing.draft import Draft
 from workbench.sql.algebra.expressions import Column
-from workbench.sql.predicates.cnf import FALSE, ORPred, predicate_columns
+from workbench.sql.predicates.cnf import ORPred, predicate_columns
 
 _COMPARED = 200
 """The latest selections of the network that a new one is compared with; hundreds may read one stream."""
@@ -27,9 +27,10 @@ def explain_decisions(draft: Draft, name: str) -> Explanation:
     """The nodes that serve a query that was just registered, explained; the catalog keeps it."""
     needed = ancestors(draft.nodes, draft.queries[name].nodes)
     wording = Wording({**draft.before.nodes, **draft.nodes}, draft.views)
-    constant = _constant(draft, needed)
+    constant = constant_nodes(draft.nodes, needed)
+    made = frozenset() if needed[-1] in constant else constant  # for others, as the places of arrays are
     decisions = tuple(
-        replace(_decision(draft, id_, wording), constant=id_ in constant) for id_ in _without_long_chains(draft, needed)
+        replace(_decision(draft, id_, wording), constant=id_ in made) for id_ in _without_long_chains(draft, needed)
     )
     notes = tuple(map(wording.sentence, (*draft.record.notes, *_combined(draft, name, needed), *_reconnections(draft))))
     explanation = Explanation(name, decisions, notes)
@@ -99,18 +100,6 @@ def _without_long_chains(draft: Draft, needed: list[NodeId]) -> list[NodeId]:
             chains.setdefault(node.read.root, []).append(id_)
     left_out = {id_ for chain in chains.values() for id_ in chain[:-CHAIN]}
     return [id_ for id_ in needed if id_ not in left_out]
-
-
-def _constant(draft: Draft, needed: list[NodeId]) -> frozenset[NodeId]:
-    """The nodes that make rows of constants for others, as the places of arrays are."""
-    made = set[NodeId]()
-    for id_ in needed:
-        node = draft.nodes[id_]
-        if (isinstance(node, Selection) and node.read.required == FALSE) or (
-            node.parents and made.issuperset(node.parents)
-        ):
-            made.add(id_)
-    return frozenset() if needed[-1] in made else frozenset(made)
 
 
 def _combined(draft: Draft, name: str, needed: Iterable[NodeId]) -> Iterator[str]:
