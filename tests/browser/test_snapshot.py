@@ -90,7 +90,7 @@ def test_a_served_page_follows_the_batches(session: Session, pages: list[Page]) 
         page.goto(f"{endpoint.url}?token={TOKEN}")
         answer = page.get_by_role("region", name="by_day", exact=True)
         expect(answer).to_contain_text("as of batch 0")
-        page.wait_for_timeout(1_200)  # it has seen the first state
+        page.wait_for_event("response", lambda answer: "/batch" in answer.url)  # it has seen the first state
         session.run(1)
         expect(answer).to_contain_text("as of batch 1")
         expect(answer).to_contain_text("25 rows")
@@ -128,7 +128,7 @@ def test_a_grid_stands_in_a_served_page_as_it_is_written(session: Session, pages
             assert beside["height"] > above["height"]
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
             assert no_axe() is not None or grave(page) == []
-        page.wait_for_timeout(1_200)  # it has seen the first state
+        page.wait_for_event("response", lambda answer: "/batch" in answer.url)  # it has seen the first state
         session.run(1)
         expect(page.get_by_role("region", name="again", exact=True)).to_contain_text("as of batch 1")
         assert corners(page, "rows")[0]["x"] == beside["x"], "what is replaced stays in its place"

@@ -10,14 +10,17 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import anywidget
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
+
+expect.set_options(timeout=60_000)
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 THEMES = Path(sys.prefix) / "share" / "jupyter" / "lab" / "themes" / "@jupyterlab"
@@ -90,6 +93,14 @@ class WidgetPage:
     def settle(self) -> None:
         """Wait until Python has heard of everything that was chosen, and the page of what that changed."""
         self.page.wait_for_function("() => !window.unanswered", timeout=120_000)
+
+    def until(self, done: Callable[[], bool]) -> None:
+        """Wait until something is so that the page does after a moment."""
+        end = time.monotonic() + 120
+        while not done():
+            assert time.monotonic() < end, "it does not come"
+            self.page.wait_for_timeout(20)
+        self.settle()
 
     def push(self) -> None:
         """Send the page what Python changed, as the kernel does."""

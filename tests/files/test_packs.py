@@ -96,7 +96,7 @@ class Gated(FolderStore):
     may, broken = threading.Event(), ""
 
     def put(self, name: str, data: Any) -> None:
-        assert Gated.may.wait(10)
+        assert Gated.may.wait(120)
         if self.folder.name == Gated.broken:
             raise OSError("the store is full")
         super().put(name, data)
@@ -133,7 +133,7 @@ def test_work_goes_on_while_a_store_takes_files_and_a_seal_waits_for_it(gated: d
     sealing.join(0.1)
     assert sealing.is_alive()
     Gated.may.set()
-    sealing.join(10)
+    sealing.join(120)
     assert {path.name for path in (tmp_path / "one").rglob("*.arrow")} == {Path(file).name for file in files}
 
 

@@ -38,10 +38,10 @@ def started(start, on_ready=lambda spark: None):
 
 def test_spark_starts_without_anybody_waiting():
     go = threading.Event()
-    _spark, line = started(lambda: go.wait(10) and "a session")
+    _spark, line = started(lambda: go.wait(120) and "a session")
     assert line.texts == ["starting Spark …"]
     go.set()
-    assert line.updated.wait(10)
+    assert line.updated.wait(120)
     assert line.texts[1].startswith("Spark ready (") and len(line.texts) == 2
 
 
@@ -50,16 +50,16 @@ def test_a_spark_that_does_not_start_is_told_at_once():
         raise EnvironmentProblem("no Java", hint="install it")
 
     _spark, line = started(fail)
-    assert line.updated.wait(10)
+    assert line.updated.wait(120)
     assert line.texts[1] == "Spark did not start: no Java\nhint: install it"
 
 
 def test_a_spark_that_is_ready_is_settled_in_the_background_and_nobody_waits_for_that():
     go, settled = threading.Event(), []
-    spark, line = started(lambda: "a session", lambda spark: go.wait(10) and settled.append(spark))
-    assert line.updated.wait(10) and line.texts[1].startswith("Spark ready (") and settled == []
+    spark, line = started(lambda: "a session", lambda spark: go.wait(120) and settled.append(spark))
+    assert line.updated.wait(120) and line.texts[1].startswith("Spark ready (") and settled == []
     go.set()
-    spark.join(10)
+    spark.join(120)
     assert settled == ["a session"]
 
 
@@ -71,14 +71,14 @@ def test_settling_that_fails_is_no_problem_of_the_analyst(monkeypatch):
         raise RuntimeError("no memory")
 
     spark, line = started(lambda: "a session", fail)
-    spark.join(10)
+    spark.join(120)
     assert len(line.texts) == 2 and shown == []
 
 
 def test_a_spark_that_does_not_start_is_not_settled():
     settled: list[object] = []
     spark, _ = started(lambda: 1 / 0, settled.append)
-    spark.join(10)
+    spark.join(120)
     assert settled == []
 
 
@@ -124,7 +124,7 @@ def test_what_is_done_in_the_background_waits_while_a_cell_runs(loaded, settling
 
     shell.user_ns["look"] = look
     run("look()")
-    waiting.join(10)
+    waiting.join(120)
     assert waits == [True] and not waiting.is_alive()
 
 

@@ -20,7 +20,7 @@ def test_it_waits_until_the_cell_has_ended() -> None:
         with pytest.raises(StillWaiting):
             waiting.result(0.1)
         idle.end()
-        assert waiting.result(10) is True
+        assert waiting.result(120) is True
 
 
 def test_cells_that_follow_each_other_at_once_leave_no_calm() -> None:
@@ -33,7 +33,7 @@ def test_cells_that_follow_each_other_at_once_leave_no_calm() -> None:
         with pytest.raises(StillWaiting):
             waiting.result(0.1)
         idle.close()
-        assert waiting.result(10) is False
+        assert waiting.result(120) is False
 
 
 def test_nobody_waits_after_the_end() -> None:

@@ -60,7 +60,7 @@ def test_a_source_that_is_copied_says_how_much_of_it_is(run, session, monkeypatc
     monkeypatch.setattr(long_work, "ProgressLine", Line)
     run("%argus queries")  # makes the session
     seen.clear()
-    monkeypatch.setattr(session, "add_stream", lambda *args, **settings: seen.wait(20) and 1 / 0)
+    monkeypatch.setattr(session, "add_stream", lambda *args, **settings: seen.wait(120) and 1 / 0)
     run("%argus stream Trades trades.parquet")
     assert any(text.startswith("%argus stream: 420,000 rows (40% of the source), ") for text in updates)
     assert updates[-1].startswith("%argus stream refused after")

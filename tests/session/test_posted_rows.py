@@ -9,6 +9,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -205,12 +206,14 @@ def test_many_programs_send_while_batches_run(session: Session) -> None:
     assert total.result().to_numpy().tolist() == [[600, sum(range(600))]]
 
 
-def test_limits_are_said_and_nothing_is_lost(session: Session) -> None:
+def test_limits_are_said_and_nothing_is_lost(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("workbench.streams.live.posted_rows.time", SimpleNamespace(monotonic=lambda: now[0]))
     session.add_stream("t", "listen://127.0.0.1:0/t?rate=20&waiting=25", columns=COLUMNS)
     url = url_of(session)
     assert post(url, [{"id": n} for n in range(25)])[0] == 200
     assert post(url, [{"id": 99}])[0] == 429  # 25 rows in this second
-    time.sleep(0.4)
+    now[0] += 0.4
     status, told = post(url, [{"id": 99}])
     assert (status, told["problem"]) == (503, "25 rows wait for a batch")
     session.run(1)

@@ -6,11 +6,10 @@ since joins are ordered and a condition is compared with others; what doubles wi
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from types import FrameType
 
 import pytest
+from effort import calls
 from long import some
 from sharing.nested_texts import SCHEMA
 from sharing.planned import planned
@@ -122,19 +121,8 @@ def _size(sql: str) -> dict[str, int]:
 
 def _work(sql: str) -> dict[str, int]:
     """How much there is of a plan, and how many calls of Python it takes."""
-    calls = 0
-
-    def count(frame: FrameType, event: str, argument: object) -> None:
-        nonlocal calls
-        calls += event == "call"
-
-    before = sys.getprofile()
-    sys.setprofile(count)
-    try:
-        result = planned(sql, SCHEMA)
-    finally:
-        sys.setprofile(before)
-    return {"calls": calls, "nodes": len(result.network.nodes), "listing": len(listing(result.logical))}
+    result, called = calls(lambda: planned(sql, SCHEMA))
+    return {"calls": called, "nodes": len(result.network.nodes), "listing": len(listing(result.logical))}
 
 
 def test_a_logical_query_grows_as_its_text() -> None:

@@ -89,12 +89,12 @@ class Lines(OddSource):
 
     def send(self, some: bytes) -> None:
         """Send bytes as soon as there is a reader."""
-        self._pool.submit(lambda sender: sender.result(20).sendall(some), self._sender)
+        self._pool.submit(lambda sender: sender.result(120).sendall(some), self._sender)
 
     def leave(self, comes_back: bool = True) -> None:
         """Close the connection."""
-        self._pool.submit(lambda: None).result(20)
-        self._sender.result(20).close()
+        self._pool.submit(lambda: None).result(120)
+        self._sender.result(120).close()
         if comes_back:
             self._accept()
         else:

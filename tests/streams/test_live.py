@@ -324,8 +324,8 @@ def test_a_socket_of_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         with ThreadPoolExecutor(2) as waiting:
             sender = waiting.submit(lambda: server.accept()[0])
             adding = waiting.submit(live, tmp_path, address)
-            sender.result(20).sendall(b'{"id": 1}\n{"id": 2}\n{"i')
-        log, reader = adding.result(20)
+            sender.result(120).sendall(b'{"id": 1}\n{"id": 2}\n{"i')
+        log, reader = adding.result(120)
         taken(log, reader, 2)
         assert ids(log) == [1, 2]
         sender.result().sendall(b'd": 3}\nno JSON\n\n{"id": 5}')
@@ -335,7 +335,7 @@ def test_a_socket_of_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         with ThreadPoolExecutor(1) as waiting:  # it comes back
             sender = waiting.submit(lambda: server.accept()[0])
             take_in(log, reader, 1)
-            sender.result(20).sendall(b'{"id": 6}\n{"id": 7}\n')
+            sender.result(120).sendall(b'{"id": 6}\n{"id": 7}\n')
         taken(log, reader, 5)
         taken(log, reader, 6)
         assert ids(log) == [1, 2, 3, 5, 6, 7]
@@ -354,8 +354,8 @@ def test_a_socket_brings_dates_as_people_write_them(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(2) as waiting:
         sender = waiting.submit(lambda: server.accept()[0])
         adding = waiting.submit(live, tmp_path, f"socket://127.0.0.1:{server.getsockname()[1]}")
-        sender.result(20).sendall("".join(f"{json.dumps(line)}\n" for line in lines).encode())
-        log, reader = adding.result(20)
+        sender.result(120).sendall("".join(f"{json.dumps(line)}\n" for line in lines).encode())
+        log, reader = adding.result(120)
         taken(log, reader, 2)
         sender.result().close()
         reader.close()

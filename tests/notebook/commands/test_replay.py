@@ -22,7 +22,7 @@ def test_play_returns_at_once_and_pause_ends_it(run, context, session):
     assert cell.error is None
     assert "playing · batch " in cell.texts[0] and "of 5,000 rows" in cell.texts[0]
     assert "paus" in run("%argus pause").text
-    assert context.session.player.wait(20)
+    assert context.session.player.wait(120)
     played = session.batch
     assert run("%argus step").text.startswith(f"paused · batch {played + 1} ")
 
@@ -30,7 +30,7 @@ def test_play_returns_at_once_and_pause_ends_it(run, context, session):
 def test_play_takes_a_number_a_batch_size_and_stops_at_the_end(run, context, session):
     session.ends_after = 4
     run("%argus play 3 --batch 25")
-    assert context.session.player.wait(20)
+    assert context.session.player.wait(120)
     assert (session.batch, session.streams["fed"].batch) == (3, 25)
     assert run("%argus step").text.startswith("paused · batch 4")
     assert run("%argus step").text.startswith("at the end · batch 4")
@@ -38,9 +38,9 @@ def test_play_takes_a_number_a_batch_size_and_stops_at_the_end(run, context, ses
 
 def test_back_goes_back(run, context, session):
     run("%argus play 3")
-    context.session.player.wait(20)
+    context.session.player.wait(120)
     assert run("%argus back 1").error is None
-    assert context.session.player.wait(20)
+    assert context.session.player.wait(120)
     assert session.batch == 1
     run("%argus run 3")
     assert run("%argus back").error is None
@@ -68,5 +68,5 @@ def test_what_cannot_be_played_is_an_error(run, context, line, error, message):
 def test_a_session_made_by_hand_is_played_instead(run, context, session):
     run("%argus play")
     context.use(FakeSession())
-    assert session.player.wait(20) and context.session.player is not session.player
+    assert session.player.wait(120) and context.session.player is not session.player
     session.close()

@@ -89,7 +89,7 @@ def test_positions_that_were_left_are_never_computed(session: Session, monkeypat
 
     def slow(sql: str, dialect: str | None = None) -> pd.DataFrame:
         asked.append(sql)
-        assert may_go.wait(20)
+        assert may_go.wait(120)
         return real(sql, dialect)
 
     monkeypatch.setattr(session, "ask", slow)

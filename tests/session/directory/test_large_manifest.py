@@ -5,10 +5,7 @@ Segments stand for the rows of 10⁹, 250,000 in each: their files have a byte, 
 
 from __future__ import annotations
 
-import cProfile
 import datetime as dt
-import gc
-import pstats
 import sqlite3
 import time
 from dataclasses import replace
@@ -17,6 +14,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from effort import calls
 from long import LONG
 
 from workbench import Session
@@ -92,15 +90,9 @@ def test_a_commit_calls_no_function_for_each_segment(tmp_path: Path) -> None:
     with Session(InProcess(), f"file://{tmp_path}/store") as session:
         session.add_stream("t", pa.table({"id": [1]}), history=1)
         session.register("SELECT id FROM t", "q")
-        few = calls_of_a_commit(session)
+        _, few = calls(lambda: commit(session, 1))
         commit(session, 200)
-        assert calls_of_a_commit(session) < few + 200
-
-
-def calls_of_a_commit(session: Session) -> int:
-    profile = cProfile.Profile()
-    profile.runcall(commit, session, 1)
-    return sum(entry.callcount for entry in profile.getstats())
+        assert calls(lambda: commit(session, 1))[1] < few + 200
 
 
 def test_event_times_come_back_and_those_of_an_older_version_are_computed(tmp_path: Path) -> None:
@@ -126,25 +118,12 @@ def test_event_times_come_back_and_those_of_an_older_version_are_computed(tmp_pa
             assert stored == len(clock.vectors)
 
 
-def calls_of_a_batch(session: Session, batches: int) -> float:
-    """How many functions are called for a batch, on the average, without those that free what earlier tests left."""
-    profile = cProfile.Profile()
-    gc.collect()
-    gc.disable()
-    try:
-        with profile:
-            session.run(batches)
-    finally:
-        gc.enable()
-    return pstats.Stats(profile).total_calls / batches  # type: ignore[attr-defined]
-
-
 def test_a_batch_does_as_much_after_many_as_after_few(tmp_path: Path) -> None:
     rows = pa.table({"g": [n % 3 for n in range(500)]})
     with Session(InProcess(), tmp_path / "s") as session:
         session.add_stream("t", rows, batch=1)
         session.register("SELECT g, COUNT(*) AS n FROM t GROUP BY g", name="groups")
         session.run(120)  # of 100 the reports have their operators in memory
-        before = calls_of_a_batch(session, 40)
+        _, before = calls(lambda: session.run(40))
         session.run(250)
-        assert calls_of_a_batch(session, 40) < 1.03 * before
+        assert calls(lambda: session.run(40))[1] < 1.03 * before

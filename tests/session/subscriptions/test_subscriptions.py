@@ -294,4 +294,4 @@ def test_a_closed_session_ends_its_subscribers() -> None:
 
         thread: Any = threading.Thread(target=wait, daemon=True)
         thread.start()
-    assert ended.wait(20)
+    assert ended.wait(120)

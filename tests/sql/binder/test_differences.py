@@ -247,9 +247,9 @@ def test_a_constant_is_never_null(sql: str) -> None:
 
 def test_a_struct_of_many_fields_is_read_in_no_time() -> None:
     fields = ", ".join(f"'f{place}', a" for place in range(1_000))
-    began = time.perf_counter()
+    began = time.process_time()
     bound(f"NAMED_STRUCT({fields})", "spark")
-    assert time.perf_counter() - began < 10  # tried one by one they took more than 20
+    assert time.process_time() - began < 10  # tried one by one they took more than 20
 
 
 @pytest.mark.parametrize("expression", ["m / a / b", "avg(m / a)", "avg(m / a) over ()", "sum(m) / avg(a)"])
