@@ -12,8 +12,8 @@ pytest.importorskip("playwright", reason="Playwright is not installed")
 
 from browser.axe import grave
 from browser.axe import problem as no_axe
-from browser.widget_page import CHROMIUM, static
-from playwright.sync_api import Page, expect, sync_playwright
+from browser.widget_page import CHROMIUM, chromium, static
+from playwright.sync_api import Page, expect
 
 from workbench.engine.spark.in_process import InProcess
 from workbench.notebook.dashboard_grid import DashboardGrid
@@ -40,13 +40,13 @@ def session(in_process: InProcess) -> Iterator[Session]:
 
 @pytest.fixture
 def pages() -> Iterator[list[Page]]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield [
-            browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 900})
-            for scheme, width in (("light", 1280), ("dark", 1920))
-        ]
-        browser.close()
+    opened = [
+        chromium().new_page(color_scheme=scheme, viewport={"width": width, "height": 900})
+        for scheme, width in (("light", 1280), ("dark", 1920))
+    ]
+    yield opened
+    for page in opened:
+        page.close()
 
 
 def test_a_snapshot_asks_for_nothing_and_fits(session: Session, pages: list[Page], tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import anywidget
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 
 expect.set_options(timeout=60_000)
 
@@ -107,17 +107,34 @@ class WidgetPage:
         self.page.evaluate("(state) => window.model.changed(state)", self.take({}))
 
 
+_STARTED: list[tuple[Playwright, Browser]] = []
+
+
+def chromium() -> Browser:
+    """The Chromium of this module's tests, which is started when one first asks for it."""
+    if not _STARTED:
+        playwright = sync_playwright().start()
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        _STARTED.append((playwright, browser))
+    return _STARTED[0][1]
+
+
+def end_chromium() -> None:
+    """End it: while Playwright is there, nothing else of the thread may have a loop of events."""
+    while _STARTED:
+        playwright, browser = _STARTED.pop()
+        browser.close()
+        playwright.stop()
+
+
 @contextmanager
 def static(html: str, theme: str = "light") -> Iterator[Page]:
     """A page of JupyterLab's theme with an output that needs no kernel."""
     variables = (THEMES / f"theme-{theme}-extension" / "index.css").read_text(encoding="utf-8")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1280, "height": 720})
+    with chromium().new_page(viewport={"width": 1280, "height": 720}) as page:
         page.set_content(BODY.format(theme=variables, style=""))
         page.evaluate("(html) => { document.querySelector('#widget').innerHTML = html; }", html)
         yield page
-        browser.close()
 
 
 @contextmanager
@@ -133,9 +150,7 @@ def shown(
     """
     sent = widget.get_state(["_css", "_esm"])
     variables = (THEMES / f"theme-{theme}-extension" / "index.css").read_text(encoding="utf-8")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": width, "height": height}, accept_downloads=True)
+    with chromium().new_page(viewport={"width": width, "height": height}, accept_downloads=True) as page:
         made = WidgetPage(page, widget)
         page.on("console", lambda said: said.type == "error" and made.complaints.append(said.text))
         page.on("pageerror", lambda error: made.complaints.append(str(error)))
@@ -143,4 +158,3 @@ def shown(
         page.expose_function("kernel", made.take)
         made.milliseconds = page.evaluate(RENDER, [sent["_esm"], made.take({})])
         yield made
-        browser.close()

@@ -48,7 +48,7 @@ def test_a_class(kind: str) -> None:
         oracle.check_changes(since=True)
 
 
-@pytest.mark.parametrize("seed", range(SEED, SEED + int(os.environ.get("ARGUS_SEEDS", "2"))))
+@pytest.mark.parametrize("seed", range(SEED, SEED + int(os.environ.get("ARGUS_SEEDS", "1"))))
 def test_random_orders_with_late_comers_and_drops(seed: int) -> None:
     chosen = Random(seed)
     order = chosen.sample([name for name in ALL if name.partition("_")[0] in LEAST], 60)

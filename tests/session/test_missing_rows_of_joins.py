@@ -7,6 +7,7 @@ from itertools import combinations, product
 import duckdb
 import pandas as pd
 import pytest
+from long import LONG
 
 from workbench.engine.spark.in_process import InProcess
 from workbench.session.session import Session
@@ -43,7 +44,13 @@ def text(shape: str, left_out: frozenset[str] = frozenset()) -> str:
     return " ".join([begin, *(["WHERE " + " AND ".join(kept)] if kept else []), *rest])
 
 
-@pytest.mark.parametrize(("earlier", "shape"), [(a, b) for a, b in product([None, *PARTS], PARTS) if a != b])
+ALL = [(a, b) for a, b in product([None, *PARTS], PARTS) if a != b]
+SHAPES = [*PARTS]
+AFTER_ONE = [*zip([None] * len(SHAPES) + SHAPES, SHAPES + SHAPES[1:] + SHAPES[:1], strict=True)]
+"""Each alone, and after one other."""
+
+
+@pytest.mark.parametrize(("earlier", "shape"), ALL if LONG else AFTER_ONE)
 def test_what_is_named_is_enough_and_needed(earlier: str | None, shape: str) -> None:
     """Also after another query was asked, as what equal inputs are of several queries is one."""
     duck = duckdb.connect()

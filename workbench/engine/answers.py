@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import pyarrow as pa
@@ -70,22 +71,24 @@ class Answers:
     """The answers of one query.
 
     Attributes:
-        plan, tree: where its rows are; the plan reads the tree's columns in the place of what they have the values of.
+        query, tree: as the network has it, and where its rows are.
         registered: the batch after which the query was registered.
         clock: the event times after every batch.
         limits: of what is read in this process.
         until: the batch after which the answer was what it is to be, instead of the last one; the clock ends there.
     """
 
-    plan: QueryPlan
+    query: QueryPlan
     tree: Tree
     registered: int
     clock: EventTimeClock
     limits: Limits
     until: int | None = None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "plan", reading_elements(self.plan, self.tree.plan.elements))
+    @cached_property
+    def plan(self) -> QueryPlan:
+        """The query; what it asks of elements it reads of the tree's columns that have their values."""
+        return reading_elements(self.query, self.tree.plan.elements)
 
     def result(self) -> DataFrame:
         """The answer over all data so far: the query's columns, each row as often as SQL says, in the query's order.

@@ -29,6 +29,6 @@ def log_batch(report: BatchReport) -> None:
 
 
 def log_problem(event: str, **about: object) -> None:
-    """Something cannot go on as it should; ``event`` says what, as ``"source"``."""
+    """Log that something has a problem; ``event`` says what, such as ``"source"`` or ``"sink"``."""
     hidden = {name: hide_secrets(value) if isinstance(value, str) else value for name, value in about.items()}
     LOGGER.warning(event, extra={"about": hidden})

@@ -62,7 +62,7 @@ def bind_condition(
 
 
 def _check_quotes(condition: str, dialect: str, columns: tuple[tuple[str, DataType], ...]) -> None:
-    """Refuse a column's name in quotes that are those of texts in the dialect, and numbers with a decimal comma."""
+    """Refuse the name of a column in quotes that make it a text in this dialect, and numbers with a decimal comma."""
     names = {display_name(name).lower() for name, _ in columns}
     for word in re.findall(r'"([^"]+)"', _TEXT.sub("", condition)) if dialect in SPARK_FAMILY else ():
         if word.lower() in names:

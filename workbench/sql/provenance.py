@@ -376,7 +376,7 @@ def _of_arguments(block: Block, level: _Level, stage: Stage) -> _Level:
 
 
 def _deciding(grouping: Grouping) -> tuple[AggregateCall, ...]:
-    """The statistics of groups where rows that have the value of one are all that decides it."""
+    """The statistics of groups, if the rows that have its value decide each, as of MAX; else none."""
     statistics = grouping.statistics
     return statistics if all(statistic.function in DECIDING for statistic in statistics) else ()
 

@@ -180,7 +180,7 @@ class StreamLog:
 
     @property
     def drifts(self) -> tuple[Drift, ...]:
-        """The members that are new in its rows, and the columns that are gone or have NaN, as that was seen."""
+        """How its rows differ from its columns: members that are new, columns that are missing or have NaN."""
         later = self.tail.drifts() if self.tail is not None else ()
         added = {column.name for column in self.added}
         drifts = (drift for drift in (*self.drifts_copied, *later) if drift.is_sure)

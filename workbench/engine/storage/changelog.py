@@ -39,9 +39,12 @@ Remapping = list[tuple[frozenset[int], frozenset[int]]]
 
 @dataclass(frozen=True)
 class ChangelogEntry:
-    """Changes of a tree: of a batch, and of those before it since the entry before.
+    """What a tree's rows changed by, up to a batch and since the entry before.
 
-    ``whole``: all rows of the tree instead, which was hydrated after that batch.
+    Attributes:
+        batch: the last batch whose changes these are.
+        delta: the changes, summed.
+        whole: ``delta`` has all rows of the tree instead, which was hydrated after the batch.
     """
 
     batch: int

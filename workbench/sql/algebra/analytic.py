@@ -153,9 +153,9 @@ class Over:
 
     @staticmethod
     def of(partition: tuple[Expression, ...], keys: Iterable[SortKey], ties: Iterable[Expression] = ()) -> Over:
-        """Without repetitions, what is the same for all rows of a partition in the order, and for all peers in theirs.
+        """An order of rows without what tells none apart: repetitions, and columns that a partition has one value of.
 
-        Example: of PARTITION BY code ORDER BY code, amount the second says no more than ORDER BY amount.
+        Example: PARTITION BY code ORDER BY code, amount is PARTITION BY code ORDER BY amount.
         """
         partition = tuple(dict.fromkeys(partition))
         order = without_repetition(key for key in keys if key.expression not in partition)
