@@ -149,6 +149,7 @@ class Engine:
                 self._pool,
                 lambda name: step.are_few(deltas[name]),
             )
+            grown |= {name: grown[name].looked_up() for name in step.looked_up(deltas)}
             kept = {name: grown[name].suspend(batch - 1) for name in suspended_trees}
             state = with_merged_runs(self.runner, EngineState({**grown, **kept}, arrived, clock), self._pool)
             large = batch % self.jobs.limits.batches_between_expirations == 0

@@ -96,6 +96,15 @@ class IncrementalStep:
         worked = [name for name in trees if deltas[name][0].rows_in or deltas[name][1].rows]
         return deltas, [operator_report(trees[name].plan, deltas[name][0], seconds[name]) for name in worked]
 
+    def looked_up(self, deltas: Mapping[str, Deltas]) -> frozenset[str]:
+        """The trees in which operators have looked up rows from before the batch, given the changes of all trees."""
+        plans = (tree.plan for name, tree in self.state.trees.items() if name not in self.passed_over)
+        read = ((plan, [name for name, _ in plan.inputs]) for plan in plans)
+        found = (
+            zip(names, plan.looks_up([deltas[name][0].rows > 0 for name in names]), strict=True) for plan, names in read
+        )
+        return frozenset(name for of_plan in found for name, looks_up in of_plan if looks_up)
+
     def _run(self, operators: Mapping[str, Prepared]) -> dict[str, Deltas]:
         """The changes of some trees by one job. Where it fails, each is run alone, to tell which one it is."""
         try:

@@ -48,6 +48,10 @@ class Tree:
         new = self.plan.missing_roots(plan)
         return plan.only(new) if new else None
 
+    def looked_up(self) -> Tree:
+        """The tree, known to have rows that operators look up."""
+        return self if self.relation.looked_up else replace(self, relation=replace(self.relation, looked_up=True))
+
     def grown(self, delta: Delta, state_delta: Delta, batch: int) -> Tree:
         """The tree after a batch."""
         if not delta.rows and not state_delta.rows:

@@ -12,11 +12,12 @@ from pyspark.sql import SparkSession
 from workbench.engine.operators.grouped.fragments import merged_state
 from workbench.engine.physical.aggregate_plan import plan_aggregate
 from workbench.engine.spark.handle import SparkHandle
+from workbench.engine.spark.in_process import InProcess
 from workbench.engine.storage.job_input import InputRows, TaskInput
 from workbench.engine.storage.layout import MEMBER, Layout, conform
 from workbench.engine.storage.merging import merged_here, merging_of
 from workbench.engine.storage.relation import NO_CHANGE, Delta, Merge, Relation, consolidate
-from workbench.engine.storage.segments import open_segment, segments_of, write_segments
+from workbench.engine.storage.segments import Segment, open_segment, segments_of, write_segments
 from workbench.limits import Limits
 from workbench.network.nodes import Aggregate, Read
 from workbench.sql.algebra.expressions import AggregateCall, Column, column_name
@@ -103,6 +104,19 @@ def test_segments_stay_few_and_rows_are_seldom_written_again(spark: SparkSession
     assert relation.rows == 900
     assert len(relation.segments) <= 20
     assert written <= 8 * relation.rows
+
+
+def test_runs_of_many_rows_are_merged_where_rows_are_looked_up(tmp_path: Path) -> None:
+    """Whatever else reads rows takes its time for each row. At once few more than what this process merges are."""
+    jobs = InProcess()
+    jobs.limits = Limits(runs_per_merge=2, runs_merged_later=1, rows_stepped_in_process=4, rows_merged_in_process=12)
+
+    def of(rows: int) -> Relation:
+        return Relation(jobs, LAYOUT, tmp_path, tuple((Segment(f"{n}.arrow", rows),) for n in range(6)))
+
+    assert [of(rows).due for rows in (4, 5)] == [3, 0]
+    assert [replace(of(rows), looked_up=True).due for rows in (4, 5)] == [3, 3]
+    assert replace(of(5), merge=Merge("rows", fewer, ("a", "s"))).due == 6
 
 
 @pytest.mark.parametrize(("small", "together"), [(2, 100), (2, 3), (1_000, 3)])

@@ -6,7 +6,7 @@ its rows (one *local tree*, T9.3), or several local trees of aggregates or set o
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, Self
@@ -118,6 +118,10 @@ class BasePlan:
         """
         return (self.name, self.kept, self.produced, self.filter, self.keys)
 
+    def looks_up(self, changed: Sequence[bool]) -> Sequence[bool]:
+        """Of each input, whether its rows before a batch are looked up, given which inputs change in it."""
+        return [True] * len(changed)
+
     def over(self, columns: Collection[str]) -> Self:
         """The plan for rows that are stored with these columns already: it computes no column that they lack."""
         return self
@@ -198,6 +202,10 @@ class JoinPlan(BasePlan):
         """The fields that its jobs depend on."""
         return (*super().computes, self.join, self.access_paths, self.semijoins)
 
+    def looks_up(self, changed: Sequence[bool]) -> Sequence[bool]:
+        """Of each side, whether the changed rows of the other one are looked up in it."""
+        return changed[::-1]
+
     @cached_property
     def semijoined(self) -> Mapping[LineageBits, frozenset[Semijoin]]:
         """The sets of ``kept_for`` of whose rows only some are stored, and by which semijoins these are found."""
@@ -225,6 +233,10 @@ class AggregatePlan(BasePlan):
     def computes(self) -> tuple[object, ...]:
         """The fields that its jobs depend on."""
         return (*super().computes, self.grouped, self.outputs)
+
+    def looks_up(self, changed: Sequence[bool]) -> Sequence[bool]:
+        """Of each input, whether all rows of a group are read; statistics need those that change."""
+        return [self.grouped.anew is not None] * len(changed)
 
     @property
     def computed(self) -> Mapping[str, Expression]:
@@ -287,6 +299,10 @@ class UnionPlan(BasePlan):
     def computes(self) -> tuple[object, ...]:
         """The fields that its jobs depend on."""
         return (*super().computes, self.union)
+
+    def looks_up(self, changed: Sequence[bool]) -> Sequence[bool]:
+        """No input: what changes is handed on."""
+        return [False] * len(changed)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

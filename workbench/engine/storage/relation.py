@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from itertools import chain
+from math import inf
 from operator import is_, or_
 from pathlib import Path
 from zlib import crc32
@@ -105,6 +106,8 @@ class Relation:
     """The key by which rows are in buckets, where a look-up asks for buckets."""
     lacks_columns: bool = False
     """Whether stored rows lack columns, which must not be read before all runs are merged: they are NULL then."""
+    looked_up: bool = False
+    """Whether operators have looked up rows that it had before a batch."""
 
     @cached_property
     def segments(self) -> Run:
@@ -136,7 +139,11 @@ class Relation:
         runs = limits.runs_per_merge + self._number % limits.runs_merged_later
         if self.merge is not None and self.merge.stays_open and self.rows <= limits.rows_kept_open:
             runs *= limits.runs_kept_open
-        return _to_merge(self.runs, runs, at_most=limits.rows_per_segment if self.merge is None else None)
+        if self.merge is not None:
+            return _to_merge(self.runs, runs)
+        # A look-up takes time for each run, however many rows it has. All else that reads rows takes it for each row.
+        most = limits.rows_per_segment if self.looked_up else limits.rows_stepped_in_process
+        return _to_merge(self.runs, runs, most, limits.rows_merged_in_process)
 
     @property
     def merging(self) -> Run:
@@ -227,17 +234,18 @@ def rows_stored(segments: Run) -> int:
     return sum(segment.rows for segment in segments)
 
 
-def _to_merge(runs: Sequence[Run], many: int, at_most: int | None) -> int:
+def _to_merge(runs: Sequence[Run], many: int, at_most: float = inf, together: float = inf) -> int:
     """How many of the newest runs to merge: those that are each at most twice as large as all newer ones together.
 
     Args:
         runs: oldest first.
         many: the least number of runs that are merged.
-        at_most: runs of more rows stay as they are, since merging them does not make their rows fewer.
+        at_most: runs of more rows stay as they are, where merging them does not make their rows fewer.
+        together: the rows from which on no more runs than these are merged at once, for the same reason.
     """
     newer = count = 0
     for rows in map(rows_stored, reversed(runs)):
-        if (at_most is not None and rows > at_most) or (count and rows > 2 * newer):
+        if rows > at_most or (count and rows > 2 * newer) or (count >= many and newer >= together):
             break
         newer, count = newer + rows, count + 1
     return count if count >= many else 0
