@@ -20,8 +20,10 @@ from workbench.engine.storage.indexes.key_index import (
     KeyRanges,
     candidates,
     count_candidates,
+    index_of_keys,
     key_hashes,
     row_hashes,
+    that_may_be_there,
 )
 from workbench.engine.storage.segments import open_segment, remove_segments, write_segments
 from workbench.limits import SESSION_LIMITS, Limits
@@ -35,6 +37,32 @@ def test_all_keys_of_one_value_come_in_portions(tmp_path: Path) -> None:
     assert [len(asked) for asked, _ in portions] == [100, 100]
     assert [sorted(found.tolist()) for _, found in portions] == [list(range(100))] * 2
     assert {int(a) for asked, _ in portions for a in asked} == {0, 2}
+
+
+@pytest.mark.parametrize("in_memory", [0, 10_000])
+@pytest.mark.parametrize("entries", [0, 1, 999, 1_000, 5_000])
+def test_of_many_keys_those_that_are_there_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entries: int, in_memory: int
+) -> None:
+    """Also keys that several rows have, and keys that are asked for several times."""
+    monkeypatch.setattr(SESSION_LIMITS, "otherwise", Limits(rows_indexed_in_memory=in_memory))
+    rng = np.random.default_rng(entries)
+    stored, asked = rng.integers(10_000, size=entries), rng.integers(10_000, size=4_000)
+    (segment,) = write_segments(pa.table({"k": pa.array([*stored, None], pa.int64())}), tmp_path)
+    hashes, _ = key_hashes([pa.array(asked)])
+    for order in (np.argsort(hashes), np.arange(len(asked))):
+        found = candidates(segment.path, Key(("k",)), KeyRanges(hashes[order]), at_a_time=500)
+        pairs = Counter((int(order[at]), int(row)) for each in found for at, row in zip(*each, strict=True))
+        assert pairs == Counter(zip(*map(np.ndarray.tolist, np.nonzero(asked[:, None] == stored)), strict=True))
+
+
+def test_hashes_that_are_not_there_are_seldom_searched(tmp_path: Path) -> None:
+    (segment,) = write_segments(pa.table({"k": pa.array(range(20_000))}), tmp_path)
+    _, _, bits = index_of_keys(segment.path, Key(("k",)))
+    hashes, _ = key_hashes([pa.array(range(15_000, 35_000))])
+    possible = that_may_be_there(bits, hashes)
+    assert possible is not None and set(range(5_000)) <= set(possible.tolist())
+    assert len(possible) - 5_000 < 15_000 / 7
 
 
 def test_a_collision_is_a_candidate_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

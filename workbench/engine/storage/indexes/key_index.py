@@ -30,10 +30,11 @@ from workbench.arrow.types import Mask
 from workbench.engine.storage.buckets import BUCKETS, BucketNumbers
 from workbench.engine.storage.comparable import Orders, comparable
 from workbench.engine.storage.grouping import GOLDEN, Positions
-from workbench.engine.storage.indexes.sorted_index import index_columns, sorted_index
+from workbench.engine.storage.indexes.sorted_index import index_columns
 from workbench.engine.storage.segments import open_segment
 
 Hashes = npt.NDArray[np.uint64]
+KeyBits = npt.NDArray[np.uint8]
 
 AT_ONCE = 64
 """The most candidates of one key that are tried at a time where one match is enough."""
@@ -45,6 +46,8 @@ _MIXING = (np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)), (np.uint64(27), np.uin
 _LAST_SHIFT = np.uint64(31)
 _PIECE = 8_192
 """Numbers that are mixed together."""
+_BITS, _HALF, _MANY = 8, np.uint64(32), 1_000
+"""Bits of an index for each of its entries; half of those of a hash; hashes from which on they are looked at."""
 
 
 class Order(Protocol):
@@ -78,7 +81,7 @@ class Key:
     @cached_property
     def name(self) -> str:
         """Names the index among those of a segment."""
-        return "\x00".join(("key", *self.columns, str(self.nulls), *(f"by {order.name}" for order in self.orders)))
+        return "\x00".join(("keys", *self.columns, str(self.nulls), *(f"by {order.name}" for order in self.orders)))
 
 
 @dataclass(frozen=True)
@@ -281,14 +284,29 @@ def _matches(segment: str, key: Key, ranges: KeyRanges) -> tuple[Positions, Posi
     """The positions in ``ranges`` that have rows, where these begin in the index and how many there are; its rows."""
     if key.orders:
         return _ordered_matches(segment, key, ranges)
-    hashes, rows = index_of_keys(segment, key)
-    asked, first = _known(hashes, ranges.hashes)
-    return asked, first, hashes.searchsorted(hashes[first], side="right") - first, rows
+    hashes, rows, bits = index_of_keys(segment, key)
+    possible = that_may_be_there(bits, ranges.hashes)
+    asked, first = _known(hashes, ranges.hashes if possible is None else ranges.hashes[possible])
+    counts = hashes.searchsorted(hashes[first], side="right") - first
+    return asked if possible is None else possible[asked], first, counts, rows
 
 
-def index_of_keys(segment: str, key: Key) -> tuple[Hashes, Positions]:
-    """The hashes of a segment's keys in order, and their rows; it is made when it is not there yet."""
-    return sorted_index(segment, key.name, lambda: _keyed(segment, key)[:2])
+def index_of_keys(segment: str, key: Key) -> tuple[Hashes, Positions, KeyBits]:
+    """The hashes of a segment's keys in order, their rows, and a byte of bits for each (``that_may_be_there``).
+
+    It is made when it is not there yet.
+    """
+
+    def entries() -> tuple[Hashes, Positions, KeyBits]:
+        hashes, rows, _ = _keyed(segment, key)
+        order = np.argsort(hashes)  # twice as fast as a stable one; equal keys may stand in any order
+        hashes = hashes[order]
+        has = np.zeros(_BITS * len(hashes), dtype=bool)
+        has[_places(hashes, len(hashes))] = True
+        return hashes, rows[order], np.packbits(has, bitorder="little")
+
+    hashes, rows, bits = index_columns(segment, key.name, entries)
+    return hashes, rows, bits
 
 
 def _ordered_matches(segment: str, key: Key, ranges: KeyRanges) -> tuple[Positions, Positions, Positions, Positions]:
@@ -321,6 +339,24 @@ def _ordered_matches(segment: str, key: Key, ranges: KeyRanges) -> tuple[Positio
         least = np.maximum(least, reaching)
     some = np.flatnonzero(end > least)
     return asked[some], least[some], (end - least)[some], rows
+
+
+def that_may_be_there(bits: KeyBits, asked: Hashes) -> Positions | None:
+    """The positions among many hashes of those that may be among those that bits were made of; ``None``: all may.
+
+    Most segments have few of the keys that a batch asks for. Of hashes that are not there one in nine has its bit.
+
+    Source: B. Bloom, Space/time trade-offs in hash coding with allowable errors, CACM 1970; here with one hash.
+    """
+    if len(asked) < _MANY or len(bits) < _MANY:
+        return None  # to search takes no longer
+    places = _places(asked, len(bits))
+    return np.flatnonzero(bits.take(places >> 3) >> (places & 7).astype(np.uint8) & 1)
+
+
+def _places(hashes: Hashes, entries: int) -> Positions:
+    """The bit of each hash among those of a number of entries: in the order of the hashes, as bits are in memory."""
+    return ((hashes >> _HALF) * np.uint64(_BITS * entries) >> _HALF).view(np.int64)
 
 
 def _known(hashes: Hashes, asked: Hashes) -> tuple[Positions, Positions]:
