@@ -28,6 +28,11 @@ def some(cases: Sequence[T], always: int = 1) -> Sequence[T]:
     return cases if LONG else cases[:always]
 
 
+def one_of(cases: Sequence[T]) -> Sequence[T]:
+    """All cases, or one by the run's seed."""
+    return cases if LONG else [cases[int(os.environ["ARGUS_SEED"]) % len(cases)]]
+
+
 FIRST = (
     "browser/test_quickstart.py",
     "session/directory/test_spark_dies.py",

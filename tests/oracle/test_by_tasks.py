@@ -22,7 +22,7 @@ from random import Random
 import pandas as pd
 import pyarrow as pa
 import pytest
-from long import LONG
+from long import LONG, one_of
 from oracle.class_queries import ALL
 from oracle.harness import Case, Feed, Oracle
 from oracle.random_streams import names, stream
@@ -100,7 +100,7 @@ class TwoTasks(InProcess):
     cores = 2
 
 
-@pytest.mark.parametrize("together", [0, 7])
+@pytest.mark.parametrize("together", one_of([0, 7]))
 def test_late_comers_by_two_tasks(together: int) -> None:
     names = [name for name in ALL if name.partition("_")[0] in LEAST]
     chosen, limits = Random(SEED).sample(names, 20), replace(BY_TASKS, rows_per_task=together)

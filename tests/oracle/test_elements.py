@@ -11,7 +11,7 @@ from random import Random
 
 import pyarrow as pa
 import pytest
-from long import LONG
+from long import LONG, one_of
 from oracle.harness import Case, Feed, Oracle
 from oracle.test_corrections import corrected
 
@@ -127,7 +127,7 @@ def rows(random: Random, count: int) -> pa.Table:
 WORD_ROWS = pa.table({"word": [*WORDS, None, "zz", "a"], "size": pa.array(range(9), pa.int64())})
 
 
-@pytest.mark.parametrize("one_by_one", [True, False] if LONG else [SEED % 2 == 0])
+@pytest.mark.parametrize("one_by_one", one_of([True, False]))
 def test_each_reader_beside_the_others(one_by_one: bool) -> None:
     random = Random(SEED)
     names = random.sample([*CASES], len(CASES))

@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from long import one_of
 from oracle.bags import frame_rows
 from oracle.harness import Case, Feed, Oracle
 from oracle.test_by_tasks import BY_TASKS
@@ -166,7 +167,7 @@ def test_siblings_are_freed_each_by_its_own_window(spark: SparkSession, tmp_path
         oracle.check_changes(since=True)
 
 
-@pytest.mark.parametrize("together", [20, 1_000])
+@pytest.mark.parametrize("together", one_of([20, 1_000]))
 def test_rows_of_large_trees_are_freed_by_tasks_in_some_batches(
     together: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
