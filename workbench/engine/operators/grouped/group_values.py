@@ -181,8 +181,8 @@ class GroupValues:
             scan = replace(self.state, keys=self.state.keys[: len(self._key.columns)])
             some = self._asked.take(pa.array(chosen))
             for group, found, at in KeyedLookup(scan.key_columns, scan, limits=self.limits).pairs(some, self.stored):
-                taken = scan.take(found, at)
-                pieces.append((taken.column(self.of.column), chosen[group], taken.column(LIVE).to_numpy()))
+                values, counts = (found.column(name).take(pa.array(at)) for name in (self.of.column, LIVE))
+                pieces.append((values, chosen[group], counts.to_numpy()))
         return SortedValues.of(pieces, self.dirty.num_rows)
 
     @property

@@ -245,7 +245,7 @@ def _taken(
 def _sorted(rows: pa.RecordBatch, key: RankKey) -> tuple[Hashes, Orders, Positions, Positions]:
     """Hashes, orders, sums and positions of the rows with a value; none where two groups have one hash."""
     at = np.flatnonzero(np.asarray(rows.column(key.value).is_valid()))
-    rows = rows.take(pa.array(at))
+    rows = rows.select([*dict.fromkeys((*key.columns, key.value, key.count))]).take(pa.array(at))
     hashes, _ = key_hashes([rows.column(name) for name in key.columns], nulls=True)
     values = rows.column(key.value)
     if has_order_numbers(values.type):
@@ -256,7 +256,7 @@ def _sorted(rows: pa.RecordBatch, key: RankKey) -> tuple[Hashes, Orders, Positio
         table = pa.table({"hash": hashes, "value": values})
         order = pc.sort_indices(table, [("hash", "ascending"), ("value", "ascending")]).to_numpy()
     hashes, orders, through = hashes[order], orders[order], rows.column(key.count).to_numpy()[order]
-    if _collide(rows.take(pa.array(order)), hashes, key):
+    if _collide(rows.select([*key.columns]).take(pa.array(order)), hashes, key):
         return hashes[:0], orders[:0], through[:0], at[:0]
     return hashes, orders, np.cumsum(through), at[order]
 
