@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 from long import LONG, PATIENCE, place
+from without_kernel import declare
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from workbench.engine.spark.in_process import InProcess
+from workbench.engine.spark.in_process import InProcess
 
 TESTS = Path(__file__).parent
 
@@ -75,6 +76,12 @@ def spark() -> Iterator[SparkSession]:
     session = local_spark("argus-tests", cores=2)
     yield session
     session.stop()
+
+
+@pytest.fixture
+def spark_soundex(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts may call a function that no kernel evaluates."""
+    declare(monkeypatch)
 
 
 @pytest.fixture

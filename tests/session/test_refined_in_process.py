@@ -15,6 +15,8 @@ from workbench.session.query import Query
 from workbench.session.session import Session
 from workbench.sql.algebra.expressions import Expression, calls
 
+pytestmark = pytest.mark.usefixtures("spark_soundex")
+
 ROWS = pd.DataFrame(
     {
         "id": range(40),
@@ -58,7 +60,7 @@ def test_a_condition_is_tested_in_the_process(query: Query, where: str, wanted: 
 
 def test_what_has_no_kernel_is_sparks(query: Query) -> None:
     with pytest.raises(NeedsSparkError):
-        query.head(5, where="SOUNDEX(name) = 'S000'")
+        query.head(5, where="SPARK_SOUNDEX(name) = 'S000'")
 
 
 def test_only_what_a_condition_needs_is_read_and_only_until_there_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:

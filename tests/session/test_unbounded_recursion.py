@@ -11,6 +11,8 @@ from workbench.errors import EngineError, QueryError
 from workbench.limits import Limits
 from workbench.session.session import Session
 
+pytestmark = pytest.mark.usefixtures("spark_soundex")
+
 STEPS = 12
 REACHED = (
     "WITH RECURSIVE p AS (SELECT a, b FROM edges WHERE a >= {} UNION SELECT p.a, e.b FROM p JOIN edges e ON p.b = e.a)"
@@ -23,7 +25,7 @@ def test_a_query_runs_until_a_path_is_too_long(in_process: InProcess) -> None:
     check_longest_path(in_process, REACHED, Limits(steps_per_recursion=STEPS))
 
 
-@pytest.mark.parametrize("tested", ["", " WHERE SOUNDEX(STRING(b)) <> 'x'"])
+@pytest.mark.parametrize("tested", ["", " WHERE SPARK_SOUNDEX(STRING(b)) <> 'x'"])
 def test_workers_of_spark_give_up_as_this_process_does(spark: SparkSession, tested: str) -> None:
     """Of many rows they follow the steps, each with rows of its own; what Spark tests, other workers write."""
     text = REACHED.replace(" FROM p GROUP", f" FROM p{tested} GROUP")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
 from engine.growing_network import Planning, total
 
 from workbench.engine.physical.fusion import fused_operators
 from workbench.engine.physical.planner import plan_trees
 from workbench.engine.physical.plans import AggregatePlan
 from workbench.network.nodes import Aggregate
+
+pytestmark = pytest.mark.usefixtures("spark_soundex")
 
 
 def test_groups_of_one_form_run_as_one_and_others_do_not() -> None:
@@ -53,7 +56,7 @@ def test_no_statistic_makes_those_beside_it_read_rows() -> None:
 
 def test_groupings_without_a_kernel_are_stored_with_the_rows_and_run_with_the_others() -> None:
     planning = Planning()
-    for i, group in enumerate(("g", "YEAR(d)", "SOUNDEX(h)", "SOUNDEX(CONCAT(h, g))")):
+    for i, group in enumerate(("g", "YEAR(d)", "SPARK_SOUNDEX(h)", "SPARK_SOUNDEX(CONCAT(h, g))")):
         planning.register(f"q{i}", f"SELECT {group}, COUNT(*) AS n FROM F GROUP BY {group}")
     assert planning.sizes() == [4]
     plans = plan_trees(planning.network, {})

@@ -21,6 +21,8 @@ from workbench.sql.binder.pipeline import bind
 from workbench.sql.predicates.cnf import TRUE, Literal, Operator, or_pred, pred_set
 from workbench.sql.schema import Schema
 
+pytestmark = pytest.mark.usefixtures("spark_soundex")
+
 COLUMNS = (
     ("k", STRING), ("n", INTEGER), ("m", decimal(15, 2)), ("w", decimal(20, 2)), ("q", decimal(9, 4)),
     ("d", DATE), ("t", TIMESTAMP), ("b", BOOLEAN), ("x", DOUBLE),
@@ -83,8 +85,8 @@ def test_stored_values_decide(condition: str, tested: set[tuple[str, Operator, s
 @pytest.mark.parametrize(
     "condition",
     [
-        "a.k = c.k AND soundex(c.k || c.n) <= a.k",
-        "a.k = c.k AND soundex(a.k) <> c.k",
+        "a.k = c.k AND spark_soundex(c.k || c.n) <= a.k",
+        "a.k = c.k AND spark_soundex(a.k) <> c.k",
     ],
 )
 def test_what_has_no_kernel_is_left_to_spark(condition: str) -> None:
@@ -92,7 +94,7 @@ def test_what_has_no_kernel_is_left_to_spark(condition: str) -> None:
 
 
 def test_what_kernels_test_is_not_left_to_spark() -> None:
-    tests = left("a.k = c.k AND a.n < c.n AND datediff(c.d, a.d) <= c.n AND soundex(a.k) <> c.k")
+    tests = left("a.k = c.k AND a.n < c.n AND datediff(c.d, a.d) <= c.n AND spark_soundex(a.k) <> c.k")
     assert (len(tests.conditions), len(list(tests.by_spark))) == (2, 1)
 
 

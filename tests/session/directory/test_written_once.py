@@ -21,6 +21,8 @@ from workbench.limits import Limits
 from workbench.session.directory.directory import CATALOG, READERS, WRITER
 from workbench.session.directory.identity import IDENTITY
 
+pytestmark = pytest.mark.usefixtures("spark_soundex")
+
 BY_SPARK = Limits(rows_stepped_in_process=0, rows_filtered_in_process=0)
 """All steps of a batch are jobs of Spark."""
 
@@ -30,7 +32,8 @@ OF_DRIVER = (CATALOG, READERS, WRITER, IDENTITY)
 QUERIES = {
     "join": "SELECT a.id, b.amount FROM t a JOIN t b ON a.id = b.parent WHERE a.amount > 30",
     "groups": "SELECT name, COUNT(*) AS n, SUM(amount) AS s, COUNT(DISTINCT amount) AS d FROM t GROUP BY name",
-    "outputs": "SELECT name, SOUNDEX(MAX(name)) AS sound FROM t GROUP BY name HAVING SOUNDEX(MAX(name)) <> 'N000'",
+    "outputs": "SELECT name, SPARK_SOUNDEX(MAX(name)) AS sound FROM t GROUP BY name"
+    " HAVING SPARK_SOUNDEX(MAX(name)) <> 'N000'",
     "function": "SELECT id FROM t WHERE twice(amount) > 60",
 }
 

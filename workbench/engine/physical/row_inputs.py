@@ -137,8 +137,9 @@ def row_input(expression: Expression) -> SingleInput:
     """An expression over a parent's rows.
 
     Example:
+        >>> from workbench.sql.algebra.expressions import Constant
         >>> from workbench.sql.algebra.types import STRING
-        >>> odd = Call("soundex", (Column("s", STRING),), STRING)
+        >>> odd = Call("from_json", (Column("s", STRING), Constant("array<string>", STRING)), STRING)
         >>> row_input(Column("s", STRING)).columns, stored_with([row_input(odd)]) == {key_column(odd): odd}
         (('s',), True)
     """
@@ -156,8 +157,9 @@ def over_stored(expression: Expression) -> tuple[Expression, tuple[Expression, .
     Each is as small as can be, so that what is around it needs no column of its own.
 
     Example:
+        >>> from workbench.sql.algebra.expressions import Constant
         >>> from workbench.sql.algebra.types import INTEGER, STRING
-        >>> odd = Call("soundex", (Column("s", STRING),), STRING)
+        >>> odd = Call("from_json", (Column("s", STRING), Constant("array<string>", STRING)), STRING)
         >>> over, stored = over_stored(Call("length", (odd,), INTEGER))
         >>> over == Call("length", (Column(key_column(odd), STRING),), INTEGER), stored == (odd,)
         (True, True)

@@ -30,7 +30,7 @@ class InProcess:
     """Runs the jobs of a session without Spark; ``JobRunner`` has what its methods mean.
 
     It has one core. What Spark would evaluate is refused when it is registered or asked: an expression without a
-    kernel, such as SOUNDEX; a join of many pairs without a key; an answer of very many rows.
+    kernel, such as FROM_JSON; a join of many pairs without a key; an answer of very many rows.
 
     Example:
         >>> from workbench import Session

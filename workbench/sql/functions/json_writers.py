@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from workbench.sql.algebra.types import DataType, Kind, parse_expression_type
+from workbench.sql.functions.java_digits import text_of_double
 from workbench.sql.functions.json_texts import compact_json, double_text, is_json, quoted_json, read_json
 
 _FIRST_DAY, _DAYS_OF_CYCLE = dt.date(1970, 1, 1).toordinal(), 146_097
@@ -179,8 +180,12 @@ def _double_in_json_of_postgres(value: float) -> str:
     return double_in_postgres(value) if math.isfinite(value) else f'"{double_text(value)}"'
 
 
+def _double_in_json_of_spark(value: float) -> str:
+    return text_of_double(value) if math.isfinite(value) else f'"{text_of_double(value)}"'
+
+
 IN_POSTGRES = JsonWriter(True, _double_in_json_of_postgres, lambda type_: lambda value: f"{value:f}", _iso_in_postgres,
                          _quoted_in_postgres, _day_in_postgres, True)  # fmt: skip
 IN_DUCKDB = JsonWriter(True, double_text, _decimal_in_duckdb, timestamp_text)
-IN_SPARK = JsonWriter(False, double_text, lambda type_: str, _iso_text)
-"""But of a DOUBLE, which Java writes otherwise, and of dates beyond the year 9999."""
+IN_SPARK = JsonWriter(False, _double_in_json_of_spark, lambda type_: str, _iso_text)
+"""But of dates beyond the year 9999."""

@@ -14,6 +14,8 @@ from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.plans import AggregatePlan
 from workbench.engine.spark.jobs import Job, StepJob
 
+pytestmark = pytest.mark.usefixtures("spark_soundex")
+
 ROWS = pd.DataFrame({"k": [1, 2, 1, None, 2, 2], "v": [1.5, 2.5, None, 4.0, 5.0, 6.0], "n": [1, 2, 3, 4, 5, 6]})
 COUNTED = {
     "sums": "SELECT k, SUM(n) AS s, COUNT(*) AS c FROM r GROUP BY k",
@@ -61,7 +63,7 @@ def test_a_function_of_the_analyst_is_called_by_a_step(spark: SparkSession, monk
         return job
 
     monkeypatch.setattr(Runner, "task_job", noted)
-    twice = "2 * n + 0 * LENGTH(SOUNDEX(CAST(n AS STRING)))"  # no kernel computes it
+    twice = "2 * n + 0 * LENGTH(SPARK_SOUNDEX(CAST(n AS STRING)))"  # no kernel computes it
     texts = [
         f"SELECT k, MIN(half({twice})) AS s, COUNT(*) AS c FROM r GROUP BY k",
         f"SELECT half({twice}) AS h, COUNT(DISTINCT v) AS c FROM r GROUP BY half({twice})",

@@ -220,7 +220,7 @@ def test_no_rows_are_no_fragments(tmp_path: Path) -> None:
     assert list(StoredFragments(plan, (scan,)).of(job_input.read())) == []
 
 
-BY_SPARK = Call("soundex", (COLUMNS["k"],), STRING)
+BY_SPARK = Call("from_json", (COLUMNS["k"], Constant("array<string>", STRING)), STRING)
 
 
 @pytest.mark.parametrize(

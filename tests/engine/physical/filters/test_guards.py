@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+from without_kernel import evaluated_by_spark
+
 from workbench.engine.physical.access_paths import access_paths
 from workbench.engine.physical.filters.filter_plan import compile_filter
 from workbench.engine.physical.filters.guards import MOST_ALTERNATIVES, CostClass, by_cost, cost_class, guard_of
@@ -15,9 +18,11 @@ from workbench.sql.binder.pipeline import bind
 from workbench.sql.predicates.cnf import TRUE, Literal, Operator, ORPred, PredSet, or_pred, pred_set
 from workbench.sql.schema import Schema
 
+pytestmark = pytest.mark.usefixtures("spark_soundex")
+
 A, S = Column("a", INTEGER), Column("s", STRING)
 MATCH = or_pred([Literal(Call("rlike", (S, Constant("\\bx", STRING)), BOOLEAN), Operator.HOLDS)])
-CALLED = or_pred([Literal(Call("f@1", (Call("soundex", (S,), STRING),), INTEGER), Operator.GT, Constant(3, INTEGER))])
+CALLED = or_pred([Literal(Call("f@1", (evaluated_by_spark(S),), INTEGER), Operator.GT, Constant(3, INTEGER))])
 
 
 def above(number: int) -> ORPred:
@@ -57,7 +62,8 @@ def test_a_conjunction_begins_with_the_cheapest() -> None:
 def test_pairs_are_tested_for_what_is_cheap_first() -> None:
     schema = Schema(streams={"r": (("a", INTEGER), ("s", STRING), ("z", STRING))})
     text = (
-        "SELECT l.a FROM r l, r m WHERE l.a = m.a AND CONCAT(l.s, m.s) RLIKE 'x*?' AND SOUNDEX(CONCAT(l.z, m.z)) > 'Q'"
+        "SELECT l.a FROM r l, r m WHERE l.a = m.a AND CONCAT(l.s, m.s) RLIKE 'x*?'"
+        " AND SPARK_SOUNDEX(CONCAT(l.z, m.z)) > 'Q'"
     )
     logical = bind(text, "spark", schema).query
     assert logical is not None

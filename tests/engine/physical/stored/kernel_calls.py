@@ -51,6 +51,7 @@ TOTAL, SQUARES, WHOLE = COLUMNS[MONEY][0], COLUMNS[WIDE][0], COLUMNS[INTEGER][0]
 DIVISORS = (Constant(3, INTEGER), Constant(-60, INTEGER), Constant(Decimal("0.07"), decimal(2, 2)), COUNT)
 DATA = call("field", COLUMNS[POINT][0], Constant(3, INTEGER))
 OF_BYTES = ("hex_of_bytes", "length_of_bytes", "md5_of_bytes", "sha1_of_bytes", "base64_of_bytes", "crc32_of_bytes")
+PAIRS = array_of(struct_of([("k", STRING), ("n", INTEGER)]))
 NAMED = call("struct", *(COLUMNS[type_][0] for type_ in (TEXTS, INTEGER, MONEY, DATE, STRING, BOOLEAN)))
 SOME_JSON = Constant('{"a": [1, {"b": 2.50}], "": null}', JSON)
 INSTANTS = [[call("instant_of", clock, Constant(zone, STRING)) for clock in COLUMNS[TIMESTAMP]] for zone in ZONES]
@@ -165,6 +166,18 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
         for pattern in MATCHED
         for group in range(1 + re.compile(pattern.replace(r"\z", r"\Z")).groups)
     ],
+    **{
+        name: [(text, *more) for text in (call("to_json", NAMED), COLUMNS[TEXTS][0], *COLUMNS[STRING])]
+        for name, more in (("json_array_length", ()), ("json_object_keys", ()))
+    },
+    "get_json_object": [
+        (text, Constant(path, STRING))
+        for text in (call("to_json", NAMED), call("to_json", COLUMNS[PAIRS][0]))
+        for path in ("$", "$.col1[1]", "$.col4", "$[*].k", "$[0].n", "$.col1[*]")
+    ],
+    "try_to_binary": [(COLUMNS[STRING][0], Constant(form, STRING)) for form in ("hex", "BASE64", "utf-8")],
+    "unbase64": [(call("base64", COLUMNS[STRING][0]),)],
+    "decode_bytes": [(DATA,), (call("unhex", COLUMNS[STRING][0]),)],
     "mask": [(COLUMNS[STRING][0], *(Constant(by, STRING) for by in signs)) for signs in ((), "U", ("U", None), "Uldo")],
     "elt": [(COUNT, *COLUMNS[STRING]), (call("pmod", WHOLE, Constant(4, INTEGER)), *COLUMNS[STRING])],
     "format_string": [
@@ -174,11 +187,23 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
             "%-9s|%9.1s|%3$s%n",
             "%2$,d %2$09d %2$+d %2$(,d %2$ d|%1$4s",
             "%2$s%2$22d|%2$-22d",
+            "%1$S|%1$.1s|%3$-7S|%2$x %2$022X %2$24o",
             "x",
+        )
+    ]
+    + [
+        (Constant(form, STRING), COLUMNS[DOUBLE][0], COLUMNS[MONEY][0])
+        for form in (
+            "%s|%1$12.3S|%2$s|%2$.2s",
+            "%.2f %1$,.0f %1$(,9.3f|%1$+012.1f|%1$-12f|%1$ f",
+            "%.2e %1$(E|%1$+014.3e|%1$.0E",
+            "%g %1$.3G|%1$012.4g|%1$.17g|%1$.0g",
         )
     ],
     "format_number": [
-        (COLUMNS[type_][0], Constant(digits, INTEGER)) for type_ in (INTEGER, MONEY, WIDE) for digits in (0, 1, 2, 7)
+        (COLUMNS[type_][0], Constant(digits, INTEGER))
+        for type_ in (INTEGER, MONEY, WIDE, DOUBLE)
+        for digits in (0, 1, 2, 3, 7)
     ],
     "chr": [(COLUMNS[INTEGER][0],), (call("pmod", WHOLE, Constant(300, INTEGER)),)],
     "concat_bytes": [(DATA, call("encode", COLUMNS[STRING][0])), (DATA, DATA)],
@@ -208,9 +233,7 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
     ],
     **{name: [(COLUMNS[DATE][0], by) for by in PLACES] for name in "+-"},
     "struct": [(COLUMNS[POINT][0], COLUMNS[DATE][0], COLUMNS[TEXTS][0])],
-    "to_json": [
-        (of,) for of in (NAMED, *(COLUMNS[type_][0] for type_ in PARTS if type_ not in (array_of(DOUBLE), POINT)))
-    ],
+    "to_json": [(of,) for of in (NAMED, *(COLUMNS[type_][0] for type_ in PARTS if type_ != POINT))],
     "to_json_in_duckdb": [
         (of, Constant(str(of.type), STRING))
         for of in (NAMED, *(columns_[0] for type_, columns_ in COLUMNS.items() if type_ != POINT))

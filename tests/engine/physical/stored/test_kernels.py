@@ -31,7 +31,16 @@ from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.declaration import Function
 
 PAGE = Path(__file__).parents[4] / "docs" / "design" / "batch.md"
-SOME_CONSTANTS = {"trunc_date", "trunc_timestamp", "date_format", "power", "regexp_extract", "regexp_replace"}
+SOME_CONSTANTS = {
+    "trunc_date",
+    "trunc_timestamp",
+    "date_format",
+    "power",
+    "regexp_extract",
+    "regexp_replace",
+    "try_to_binary",
+    "get_json_object",
+}
 """Functions with kernels for some constants: the calls below have others."""
 
 VALUES: list[Expression] = [

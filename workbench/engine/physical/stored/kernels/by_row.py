@@ -6,11 +6,9 @@ A function whose number is an INT in Spark is NULL of one beyond 32 bits.
 from __future__ import annotations
 
 import base64
-import binascii
 import calendar
 import datetime as dt
 import hashlib
-import re
 import zlib
 from collections.abc import Callable, Sequence
 from decimal import Decimal
@@ -21,8 +19,8 @@ import pyarrow.compute as pc
 
 from workbench.arrow.python_values import over_columns
 from workbench.arrow.types import filled, to_arrow, to_shown
-from workbench.engine.physical.stored.kernels.kernel import Kernel
-from workbench.engine.physical.stored.kernels.odd_texts import ODD_BYTES, ODD_TEXTS, masked
+from workbench.engine.physical.stored.kernels.kernel import Kernel, constant_text
+from workbench.engine.physical.stored.kernels.odd_texts import BYTES_OF_FORMATS, ODD_BYTES, ODD_TEXTS, masked
 from workbench.sql.algebra.expressions import Call, Constant
 from workbench.sql.algebra.types import Kind
 from workbench.sql.functions.times.times import MOST_YEARS
@@ -37,7 +35,6 @@ _FIRST_DAY, _DAYS_OF_CYCLE, _MICROS_OF_DAY = dt.date(1970, 1, 1).toordinal(), 14
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _KINDS = (Kind.STRING, Kind.INTEGER, Kind.DATE)
-_HEX = re.compile("[0-9A-Fa-f]*")
 
 
 def _substr(text: str, start: int, length: int = 2**31 - 1) -> str | None:
@@ -138,10 +135,6 @@ def _levenshtein(one: str, other: str) -> int:
     return row[-1]
 
 
-def _unhex(digits: str) -> bytes | None:
-    return binascii.unhexlify("0" * (len(digits) % 2) + digits) if _HEX.fullmatch(digits) else None
-
-
 def _base64(data: bytes) -> str:
     """In lines, as of mails (RFC 2045)."""
     written = base64.b64encode(data).decode()
@@ -200,7 +193,6 @@ _BY_ROW: dict[str, Callable[..., Any]] = {
 }
 """The value of a row by the name of the function; each is NULL of a NULL."""
 _OF_BYTES: dict[str, Callable[..., Any]] = {
-    "unhex": _unhex,
     "hex_of_bytes": lambda data: data.hex().upper(),
     "length_of_bytes": len,
     "md5_of_bytes": _digest("md5"),
@@ -251,11 +243,20 @@ def _make_timestamp(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     return over_columns(_micros_of_parts, True, arguments, pa.int64()).cast(pa.timestamp("us"))
 
 
+def _bytes_in_format(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    return over_columns(BYTES_OF_FORMATS[_format_of(call)], True, arguments[:1], pa.binary())
+
+
+def _format_of(call: Call) -> str:
+    return (constant_text(call, 1) or "").lower()
+
+
 ROW_KERNELS = {name: _by_row(value) for name, value in (_BY_ROW | ODD_TEXTS).items()}
 ROW_KERNELS |= {name: _of_bytes(value) for name, value in (_OF_BYTES | ODD_BYTES).items()}
 ROW_KERNELS |= {
     "mask": Kernel(_mask, lambda call: all(isinstance(sign, Constant) for sign in call.arguments[1:])),
     "elt": Kernel(_elt, lambda call: call.arguments[0].type.kind is Kind.INTEGER),
+    "try_to_binary": Kernel(_bytes_in_format, lambda call: _format_of(call) in BYTES_OF_FORMATS, nested=True),
     "make_timestamp": Kernel(_make_timestamp, lambda call: True),
 }
 """By the name of the function."""

@@ -15,10 +15,16 @@ from workbench.engine.physical.stored.decimals import from_64_bits, from_integer
 from workbench.engine.physical.stored.kernels.kernel import Kernel
 from workbench.engine.physical.stored.kernels.numbers import within_bits
 from workbench.engine.physical.stored.kernels.quotients import to_double, to_integer
-from workbench.engine.physical.stored.kernels.text_casts import FROM_TEXT, of_texts, time_as_text
+from workbench.engine.physical.stored.kernels.text_casts import (
+    FROM_TEXT,
+    of_texts,
+    texts_of_doubles,
+    time_as_text,
+)
 from workbench.engine.physical.stored.kernels.times import to_date, to_timestamp
 from workbench.sql.algebra.expressions import Call
 from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, JSON, STRING, Kind
+from workbench.sql.functions.java_digits import text_of_double
 
 _SURE = 2.0**51
 """Below it a DOUBLE has a digit behind the point, so that it is known where its half is."""
@@ -61,12 +67,8 @@ def _is_no_zero(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
 
 
 def _as_java_writes(number: float) -> Decimal:
-    """A DOUBLE by the digits that Java 17 writes: of a whole one below 2^63 those of its bits, not the fewest."""
-    if not 2.0**53 <= abs(number) < 2.0**63:
-        return Decimal(repr(number))
-    unsaid = 10 ** max(0, int((math.frexp(number)[1] - 55) * math.log10(2)))
-    whole = (abs(int(number)) + unsaid // 2) // unsaid * unsaid
-    return Decimal(whole if number > 0 else -whole)
+    """A DOUBLE by the digits that Java writes."""
+    return Decimal(text_of_double(number))
 
 
 def _double_as_decimal(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
@@ -119,6 +121,7 @@ _CASTS = {
     (Kind.DECIMAL, Kind.INTEGER): _decimal_as_integer,
     (Kind.DOUBLE, Kind.INTEGER): _without_fraction,
     (Kind.DOUBLE, Kind.DECIMAL): _double_as_decimal,
+    (Kind.DOUBLE, Kind.STRING): lambda call, arguments: texts_of_doubles(arguments[0]),
     (Kind.STRING, Kind.STRING): lambda call, arguments: arguments[0],
     (Kind.DECIMAL, Kind.STRING): _decimal_as_text,
     (Kind.DATE, Kind.STRING): time_as_text,

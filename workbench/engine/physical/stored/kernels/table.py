@@ -26,6 +26,7 @@ from workbench.engine.physical.stored.kernels.choices import CHOICE_KERNELS
 from workbench.engine.physical.stored.kernels.conditions import CONDITION_KERNELS
 from workbench.engine.physical.stored.kernels.formats import FORMAT_KERNELS
 from workbench.engine.physical.stored.kernels.hashes import HASH_KERNELS
+from workbench.engine.physical.stored.kernels.json_of_spark import JSON_KERNELS
 from workbench.engine.physical.stored.kernels.kernel import Kernel
 from workbench.engine.physical.stored.kernels.lambdas import lambda_of, lambda_values, variable_name
 from workbench.engine.physical.stored.kernels.maps import MAP_KERNELS
@@ -47,7 +48,7 @@ from workbench.sql.functions.calls import FUNCTIONS
 _TABLES: Sequence[Mapping[str, Kernel]] = (
     CONDITION_KERNELS, NUMBER_KERNELS, MATHEMATICS_KERNELS, QUOTIENT_KERNELS, EXACT_KERNELS, VARIANCE_KERNELS,
     TEXT_KERNELS, TIME_KERNELS, PATTERN_KERNELS, DAY_KERNELS, CHOICE_KERNELS, NESTED_KERNELS, CHANGED_LIST_KERNELS,
-    MAP_KERNELS, ZONE_KERNELS, HASH_KERNELS, FORMAT_KERNELS, TIMES_OF_TEXTS, {"cast": CAST}, ROW_KERNELS,
+    MAP_KERNELS, ZONE_KERNELS, HASH_KERNELS, FORMAT_KERNELS, TIMES_OF_TEXTS, {"cast": CAST}, ROW_KERNELS, JSON_KERNELS,
 )  # fmt: skip
 KERNELS: dict[str, tuple[Kernel, ...]] = {}
 """By the name of the function in expressions; several where it is of several kinds of values."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -19,6 +20,7 @@ from workbench.engine.physical.stored.kernels.times_of_texts import BLANKS, PLAI
 from workbench.sql.algebra.expressions import Call
 from workbench.sql.algebra.time_patterns import days_since_1970
 from workbench.sql.algebra.types import DataType, Kind
+from workbench.sql.functions.java_digits import DIGITS_JAVA_HAS, text_of_double
 
 _Read = Callable[[str, DataType], Any]
 _FALSE_AND_TRUE = dict.fromkeys(("f", "false", "n", "no", "0"), False) | dict.fromkeys(
@@ -35,6 +37,8 @@ _DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _DATE = re.compile(r"([+-]?)([0-9]{4,7})(?:-([0-9]{1,2})(?:-([0-9]{1,2})(?:[ T].*)?)?)?", re.DOTALL)
 _EXACT = Context(prec=400)
 _MOST_DIGITS = 38
+_PLAIN = (1e-3, 1e7)
+"""DOUBLEs from the one to the other are written without an exponent."""
 
 
 def _integer(text: str, type_: DataType) -> int | None:
@@ -126,3 +130,31 @@ def time_as_text(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     if call.arguments[0].type.kind is Kind.DATE:
         return formatted(times, "yyyy-MM-dd")
     return pc.replace_substring_regex(formatted(times, "yyyy-MM-dd HH:mm:ss.SSSSSS"), r"\.?0{1,6}$", "")
+
+
+def texts_of_doubles(numbers: pa.Array) -> pa.Array:
+    """The text of each number.
+
+    Example:
+        >>> texts_of_doubles(pa.array([0.1, 1e7, 2e23, -0.0, float("nan"), None])).to_pylist()
+        ['0.1', '1.0E7', '1.9999999999999998E23', '-0.0', 'NaN', None]
+    """
+    encoded = numbers.view(pa.int64()).dictionary_encode()  # 0.0 and -0.0 are two
+    values = encoded.dictionary.view(pa.float64())
+    return _texts_of_numbers(values).take(encoded.indices)
+
+
+def _texts_of_numbers(values: pa.Array) -> pa.Array:
+    """Of numbers that are no NULL: by Arrow what it writes with few digits, and no exponent."""
+    numbers = values.to_numpy()
+    size = np.abs(numbers)
+    written = values.cast(pa.string())
+    plain = (size >= _PLAIN[0]) & (size < _PLAIN[1])
+    short = np.asarray(pc.binary_length(written)) <= DIGITS_JAVA_HAS + 1
+    texts = np.asarray(written.to_numpy(zero_copy_only=False), dtype=object)
+    whole = ~np.asarray(pc.match_substring(written, "."))
+    sure = plain & short & ~np.asarray(pc.match_substring(written, "e"))
+    texts[sure & whole] += ".0"
+    for at in np.flatnonzero(~sure):
+        texts[at] = text_of_double(float(numbers[at]))
+    return pa.array(texts, pa.string())
