@@ -175,6 +175,14 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
         for text in (call("to_json", NAMED), call("to_json", COLUMNS[PAIRS][0]))
         for path in ("$", "$.col1[1]", "$.col4", "$[*].k", "$[0].n", "$.col1[*]")
     ],
+    "try_parse_url": [
+        (call("||", Constant(before, STRING), COLUMNS[STRING][0]), Constant(part, STRING), *more)
+        for before in ("", "https://u@a.example:80/", "//a?k=1&", "http://")
+        for part, more in (
+            *((part, ()) for part in ("HOST", "PATH", "QUERY", "REF", "PROTOCOL", "FILE", "AUTHORITY", "USERINFO")),
+            ("QUERY", (Constant("k", STRING),)),
+        )
+    ],
     "try_to_binary": [(COLUMNS[STRING][0], Constant(form, STRING)) for form in ("hex", "BASE64", "utf-8")],
     "unbase64": [(call("base64", COLUMNS[STRING][0]),)],
     "decode_bytes": [(DATA,), (call("unhex", COLUMNS[STRING][0]),)],

@@ -40,6 +40,7 @@ SOME_CONSTANTS = {
     "regexp_replace",
     "try_to_binary",
     "get_json_object",
+    "try_parse_url",
 }
 """Functions with kernels for some constants: the calls below have others."""
 

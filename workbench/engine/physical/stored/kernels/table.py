@@ -19,6 +19,7 @@ from workbench.arrow.nested import arrow_in_json, read_stored, write_stored
 from workbench.arrow.python_values import values_in_python
 from workbench.arrow.types import has_months, to_arrow
 from workbench.engine.physical.stored.decimals import exact_decimals
+from workbench.engine.physical.stored.kernels.addresses import ADDRESS_KERNELS
 from workbench.engine.physical.stored.kernels.by_row import ROW_KERNELS
 from workbench.engine.physical.stored.kernels.casts import CAST
 from workbench.engine.physical.stored.kernels.changed_lists import CHANGED_LIST_KERNELS
@@ -49,6 +50,7 @@ _TABLES: Sequence[Mapping[str, Kernel]] = (
     CONDITION_KERNELS, NUMBER_KERNELS, MATHEMATICS_KERNELS, QUOTIENT_KERNELS, EXACT_KERNELS, VARIANCE_KERNELS,
     TEXT_KERNELS, TIME_KERNELS, PATTERN_KERNELS, DAY_KERNELS, CHOICE_KERNELS, NESTED_KERNELS, CHANGED_LIST_KERNELS,
     MAP_KERNELS, ZONE_KERNELS, HASH_KERNELS, FORMAT_KERNELS, TIMES_OF_TEXTS, {"cast": CAST}, ROW_KERNELS, JSON_KERNELS,
+    ADDRESS_KERNELS,
 )  # fmt: skip
 KERNELS: dict[str, tuple[Kernel, ...]] = {}
 """By the name of the function in expressions; several where it is of several kinds of values."""
