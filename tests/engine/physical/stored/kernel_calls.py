@@ -167,7 +167,7 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
         for group in range(1 + re.compile(pattern.replace(r"\z", r"\Z")).groups)
     ],
     **{
-        name: [(text, *more) for text in (call("to_json", NAMED), COLUMNS[TEXTS][0], *COLUMNS[STRING])]
+        name: [(text, *more) for text in (call("to_json", NAMED), call("to_json", COLUMNS[TEXTS][0]), *COLUMNS[STRING])]
         for name, more in (("json_array_length", ()), ("json_object_keys", ()))
     },
     "get_json_object": [

@@ -150,6 +150,16 @@ _PATTERNS = (
         "(?:b|é)$",
     ),
     *(r"(?s)\A(?:a.*|(b)?)\z", r"[-a]{2}", r"\:|\#"),
+    *(
+        r"\b[a-z]+\b",
+        r"(\w+?)\b",
+        r"(?i)\bA",
+        r"a(?=b|\s)",
+        r"(?!a)\w",
+        r"(?<=[a-c])\W",
+        r"(?<!a)c",
+        r"(?:a|b)+?(c?)\b",
+    ),
 )
 """Patterns that match nothing, ends of lines, in any case, and several times."""
 MATCHED = _PATTERNS if LONG else tuple(Random(os.environ["ARGUS_SEED"]).sample(_PATTERNS, len(_PATTERNS) // 2))

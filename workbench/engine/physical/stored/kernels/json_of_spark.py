@@ -299,14 +299,27 @@ def _evaluate(value: Any, steps: tuple[PathStep, ...], style: _Style, out: _Out)
 
 
 def _write(value: Any, style: _Style, out: _Out) -> bool:
-    if isinstance(value, list) and not isinstance(value, _Members) and style is _Style.FLAT:
-        found = [_write(each, style, out) for each in value]
-        return any(found)
+    if style is _Style.FLAT:
+        leaves = _leaves(value)
+        out += [_written(leaf, out.escapes) for leaf in leaves]
+        return bool(leaves)
     is_raw = style is _Style.RAW and isinstance(value, str) and not isinstance(value, _Number)
     if is_raw and len(value) > _MOST_SIGNS:
         raise _NoJsonError
     out.append(value if is_raw else _written(value, out.escapes))
     return True
+
+
+def _leaves(value: Any) -> list[Any]:
+    """What arrays within arrays have, at last; a thousand may be within one another."""
+    found, todo = list[Any](), [value]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, list) and not isinstance(item, _Members):
+            todo += reversed(item)
+        else:
+            found.append(item)
+    return found
 
 
 def _evaluate_all(values: list[Any], after: tuple[PathStep, ...], style: _Style, out: _Out) -> bool:

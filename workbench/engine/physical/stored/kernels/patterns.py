@@ -7,7 +7,8 @@ to both: no group is repeated, and signs that differ are written out. Each diffe
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
@@ -17,20 +18,25 @@ import pyarrow.compute as pc
 from workbench.engine.physical.stored.kernels.conditions import CONDITION_KERNELS
 from workbench.engine.physical.stored.kernels.kernel import Kernel, constant_integer, constant_text
 from workbench.engine.physical.stored.kernels.texts import TEXT_KERNELS
+from workbench.engine.physical.stored.kernels.word_boundaries import boundary_in_java, with_marks_told
 from workbench.sql.algebra.expressions import Call, Constant
 from workbench.sql.algebra.types import BOOLEAN, STRING, Kind
 
+_SIGN = r"""(?:[A-Za-z0-9_\ \-,;:/@\#%&=<>!~"'`|]|\\[dsw]|\\[\ -/:-@\[-^`{-~]|\[[A-Za-z0-9_\ ,;:]+\])"""
+"""A sign of ASCII: what may stand behind ``(?<=``. Java looks back by numbers of 16 bits, of which others are two."""
 _REGEX = re.compile(
     r"""(?: (?:(?<=[A-Za-z0-9_)\ \-,;:/@\#%&=<>!~"'`])|(?<=\\[\ -/:-@\[-^`{-~]))  # what stands before
-            (?:[*+?]|\{\d\d?(?:,\d?\d?)?\})                                       # a number of times
-          | \.[*+?]?
+            (?:[*+?]|\{\d\d?(?:,\d?\d?)?\})\??                                    # a number of times, also as few
+          | \.(?:[*+?]\??)?
           | \[\^?-?(?:[A-Za-z0-9_\ +.,;:@/\#%=<>!~"'$()*?|{}]|&(?!&)|[A-Za-z0-9]-[A-Za-z0-9]
-              |\\[dsw]|\\[\ -/:-@\[-^`{-~])+-?\](?:[*+?]|\{\d\d?(?:,\d?\d?)?\})?
-          | \((?!\?) | \(\?: | \) | \^ | \|
+              |\\[dsw]|\\[\ -/:-@\[-^`{-~])+-?\](?:(?:[*+?]|\{\d\d?(?:,\d?\d?)?\})\??)?
+          | \((?!\?) | \(\?: | \(\?[=!] | \(\?<=(?=LOOKED_AT\))
+          | \(\?<!(?=LOOKED_AT\)SIGN(?![*?{]))
+          | \) | \^ | \|
           | \$(?=[|)]|\Z)
-          | \\[AzdswDSW] | \\[\ -/:-@\[-^`{-~]
+          | \\[AzdswDSWb] | \\[\ -/:-@\[-^`{-~]
           | [A-Za-z0-9_\ \-,;:/@#%&=<>!~"'`] | [^\x00-\x7f]
-        )*""",
+        )*""".replace("LOOKED_AT", f"{_SIGN}+").replace("SIGN", _SIGN),
     re.VERBOSE,
 )
 """Regular expressions that mean the same in Java, in RE2 and in Python."""
@@ -38,8 +44,10 @@ _LITERAL = re.compile(r"(?:[A-Za-z0-9_ \-,;:/@#%&=<>!~\"'`]|\\[^A-Za-z0-9])+")
 """Patterns that match nothing but one text."""
 _FLAGS = re.compile(r"\(\?([is]+)\)")
 """In any case; and a point is the end of a line, too."""
-_GROUP = re.compile(r"\[(?:\\.|[^\]\\])*\]|\\.|(\()(?!\?)")
-_REPEATED_GROUP = re.compile(r"(?<!\\)(?:\\\\)*\)[*+?{]")
+_PART = re.compile(r"\[(?:\\.|[^\]\\])*\]|\\.|\((?:\?(?:<?[=!]|:))?|\)(?:[*+?{])?")
+"""What tells where groups begin and end, and which are repeated."""
+_LOOKS = ("(?=", "(?!", "(?<=", "(?<!")
+_BOUNDARY = r"\b"
 _SIGNS = re.compile(r"\[(?:\\.|[^\]\\])*\]|\\.|[.$]")
 """These signs, and classes of signs, in which a point is one."""
 _IN_RE2 = {
@@ -65,8 +73,10 @@ def _without_flags(pattern: str) -> tuple[str, str]:
 
 def _is_regex(pattern: str | None) -> bool:
     """Whether Java, RE2 and Python read a regular expression without flags alike, but for signs written out."""
-    if pattern is None or not _REGEX.fullmatch(pattern):
+    if pattern is None or not _REGEX.fullmatch(pattern) or re.search(r"\\b[*+?{]", pattern):
         return False
+    if not pattern.isascii() and _BOUNDARY in _PART.findall(pattern):
+        return False  # a mark of the pattern is told as others are
     try:
         re.compile(pattern.replace(r"\z", r"\Z"))
     except re.error:
@@ -77,22 +87,110 @@ def _is_regex(pattern: str | None) -> bool:
 def _is_read_alike(pattern: str) -> bool:
     """Whether Java and Python also capture the same: of a repeated group they may keep other texts."""
     plain, _ = _without_flags(pattern)
-    captures = any(found[1] for found in _GROUP.finditer(plain))
-    return _is_regex(plain) and not (captures and _REPEATED_GROUP.search(plain))
+    return _is_searched_alike(pattern) and not any(
+        is_repeated and "(" in parts for parts, is_repeated in _groups(plain)
+    )
+
+
+def _is_searched_alike(pattern: str) -> bool:
+    """Whether Java and Python find it in the same texts."""
+    plain, _ = _without_flags(pattern)
+    return _is_regex(plain) and all(_has_plain_looks(parts, is_repeated) for parts, is_repeated in _groups(plain))
+
+
+def _has_plain_looks(parts: list[str], is_repeated: bool) -> bool:
+    """Whether no place is looked for again and again, and what must not be there matches signs alone."""
+    looks_for_none = parts[0] in ("(?!", "(?<!")
+    return not (is_repeated and {*_LOOKS} & {*parts}) and not (
+        looks_for_none and {*parts[1:]} & {"(", *_LOOKS, _BOUNDARY}
+    )
+
+
+def _groups(pattern: str) -> Iterator[tuple[list[str], bool]]:
+    """How each group begins, and those in it, with the boundaries of words there; and whether it is repeated."""
+    open_groups, inside = list[int](), list[str]()
+    for part in _PART.findall(pattern):
+        if part[0] == "(":
+            open_groups.append(len(inside))
+        if part[0] == "(" or part == _BOUNDARY:
+            inside.append(part)
+        elif part[0] == ")" and open_groups:
+            yield inside[open_groups.pop() :], len(part) > 1
+
+
+def _has_no_width(pattern: str) -> bool:
+    """Whether something in a pattern matches a place, and not a sign, as RE2 and empty texts cannot tell."""
+    return any(part in _LOOKS or part == _BOUNDARY for part in _PART.findall(pattern))
+
+
+def _without_places(pattern: str) -> str:
+    """A pattern without what matches places."""
+    kept, depth, looks_from, begin = list[str](), 0, 0, 0
+    for found in _PART.finditer(pattern):
+        part = found[0]
+        before, begin = pattern[begin : found.start()], found.end()
+        if not looks_from:
+            kept.append(before)
+        depth += part[0] == "("
+        if part in _LOOKS and not looks_from:
+            looks_from = depth
+        elif not looks_from and part != _BOUNDARY:
+            kept.append(part)
+        if part[0] == ")":
+            if looks_from == depth:
+                looks_from = 0
+            depth -= 1
+    return "".join([*kept, pattern[begin:]])
 
 
 @lru_cache(maxsize=1_024)
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compiled(pattern: str, beyond_ascii: bool = False) -> re.Pattern[str]:
+    """A pattern for Python; where boundaries of words are looked for, for texts of ASCII, or beyond it."""
     plain, flags = _without_flags(pattern)
     of_line = {"."} if "s" in flags else set()
-    written = _SIGNS.sub(lambda sign: sign[0] if sign[0] in of_line else _IN_PYTHON.get(sign[0], sign[0]), plain)
+    as_in_java = _IN_PYTHON | ({_BOUNDARY: boundary_in_java()} if beyond_ascii else {})
+    written = _SIGNS.sub(lambda sign: sign[0] if sign[0] in of_line else as_in_java.get(sign[0], sign[0]), plain)
     in_any_case = re.IGNORECASE if "i" in flags else re.NOFLAG
     return re.compile(written, re.ASCII | in_any_case | (re.DOTALL if of_line else re.NOFLAG))
 
 
-def _of_matches(
-    value: Callable[[re.Pattern[str], str, Call], object], type_: pa.DataType, every: bool = False
-) -> Kernel:
+@dataclass(frozen=True)
+class _Searched:
+    """A text in which a pattern is looked for.
+
+    Attributes:
+        pattern: it.
+        text: the text.
+        told: a text of as many signs, which the pattern is for.
+    """
+
+    pattern: re.Pattern[str]
+    text: str
+    told: str
+
+    @property
+    def first(self) -> re.Match[str] | None:
+        """The first match."""
+        return self.pattern.search(self.told)
+
+    @property
+    def matches(self) -> Iterator[re.Match[str]]:
+        """All of them."""
+        return self.pattern.finditer(self.told)
+
+    def part(self, found: re.Match[str], group: int = 0) -> str:
+        """The text of a match, or of a group of it; the empty one of a group that matched nothing."""
+        begin, end = found.span(group)
+        return self.text[max(begin, 0) : max(end, 0)]
+
+
+def _searched(pattern: str, text: str) -> _Searched:
+    if text.isascii() or _BOUNDARY not in _PART.findall(pattern):
+        return _Searched(_compiled(pattern), text, text)
+    return _Searched(_compiled(pattern, True), text, with_marks_told(text))
+
+
+def _of_matches(value: Callable[[_Searched, Call], object], type_: pa.DataType, every: bool = False) -> Kernel:
     """A function of a text and a constant pattern.
 
     Args:
@@ -103,17 +201,23 @@ def _of_matches(
     """
 
     def compute(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-        pattern, encoded = _compiled(constant_text(call, 1) or ""), arguments[0].dictionary_encode()
-        values = [value(pattern, text, call) for text in encoded.dictionary.to_pylist()]
+        pattern, encoded = constant_text(call, 1) or "", arguments[0].dictionary_encode()
+        values = [value(_searched(pattern, text), call) for text in encoded.dictionary.to_pylist()]
         return pa.array(values, type_).take(encoded.indices)
 
     def accepts(call: Call) -> bool:
         pattern = constant_text(call, 1)
         if call.arguments[0].type.kind is not Kind.STRING or pattern is None or not _is_read_alike(pattern):
             return False
-        return not every or _compiled(pattern).search("") is None
+        return not every or not _may_be_empty(pattern)
 
     return Kernel(compute, accepts)
+
+
+def _may_be_empty(pattern: str) -> bool:
+    """Whether a match may have no sign."""
+    plain, flags = _without_flags(pattern)
+    return _compiled((f"(?{flags})" if flags else "") + _without_places(plain)).search("") is not None
 
 
 def _rlike(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
@@ -123,8 +227,8 @@ def _rlike(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     """
     (texts, _), pattern = arguments, constant_text(call, 1) or ""
     plain, flags = _without_flags(pattern)
-    if "i" in flags:
-        return _SEARCHED.compute(call, arguments)
+    if "i" in flags or _has_no_width(plain):
+        return _FOUND.compute(call, arguments)
     written = _SIGNS.sub(lambda sign: sign[0] if sign[0] == "." and "s" in flags else _in_re2(sign), plain)
     found = pc.match_substring_regex(texts, f"(?s){written}" if "s" in flags else written)
     if "$" not in pattern or not pc.any(ends := pc.ends_with(texts, "\r\n")).as_py():
@@ -138,31 +242,31 @@ def _in_re2(sign: re.Match[str]) -> str:
     return _IN_RE2.get(sign[0]) or (sign[0].replace(r"\s", r"\t\n\v\f\r ") if sign[0][0] == "[" else sign[0])
 
 
-def _extracted(pattern: re.Pattern[str], text: str, call: Call) -> str:
-    found = pattern.search(text)
-    return (found[constant_integer(call, 2) or 0] or "") if found else ""
+def _extracted(searched: _Searched, call: Call) -> str:
+    found = searched.first
+    return searched.part(found, constant_integer(call, 2) or 0) if found else ""
 
 
-def _every(pattern: re.Pattern[str], text: str, call: Call) -> list[str]:
-    return [found[constant_integer(call, 2) or 0] or "" for found in pattern.finditer(text)]
+def _every(searched: _Searched, call: Call) -> list[str]:
+    return [searched.part(found, constant_integer(call, 2) or 0) for found in searched.matches]
 
 
-def _first(pattern: re.Pattern[str], text: str, call: Call) -> str | None:
+def _first(searched: _Searched, call: Call) -> str | None:
     """NULL also where the match is empty."""
-    found = pattern.search(text)
-    return (found[0] or None) if found else None
+    found = searched.first
+    return (searched.part(found) or None) if found else None
 
 
-def _position(pattern: re.Pattern[str], text: str, call: Call) -> int:
+def _position(searched: _Searched, call: Call) -> int:
     """From 1 on; 0 where there is none."""
-    found = pattern.search(text)
+    found = searched.first
     return found.start() + 1 if found else 0
 
 
-def _between(pattern: re.Pattern[str], text: str, call: Call) -> list[str]:
+def _between(searched: _Searched, call: Call) -> list[str]:
     """What stands between matches; with a limit of parts, the last one has the rest."""
-    most = constant_integer(call, 2) or 0
-    spans = [found.span() for found in islice(pattern.finditer(text), most - 1 if most > 0 else None)]
+    most, text = constant_integer(call, 2) or 0, searched.text
+    spans = [found.span() for found in islice(searched.matches, most - 1 if most > 0 else None)]
     begins, ends = [0, *(end for _, end in spans)], [*(begin for begin, _ in spans), len(text)]
     return [text[begin:end] for begin, end in zip(begins, ends, strict=True)]
 
@@ -193,15 +297,20 @@ def _is_split(call: Call) -> bool:
     return most is not None and abs(most) < 1 << 31 and (literal or _SPLIT.accepts(call))
 
 
-def _count(pattern: re.Pattern[str], text: str, call: Call) -> int:
-    return sum(1 for _ in pattern.finditer(text))
+def _count(searched: _Searched, call: Call) -> int:
+    return sum(1 for _ in searched.matches)
 
 
-def _replaced(pattern: re.Pattern[str], text: str, call: Call) -> str:
+def _replaced(searched: _Searched, call: Call) -> str:
     parts = [
         (int(part[1]) if part[1] else None, part[2]) for part in _REPLACEMENT.finditer(constant_text(call, 2) or "")
     ]
-    return pattern.sub(lambda m: "".join(own if group is None else m[group] or "" for group, own in parts), text)
+    written, end = list[str](), 0
+    for found in searched.matches:
+        written.append(searched.text[end : found.start()])
+        written += [own if group is None else searched.part(found, group) for group, own in parts]
+        end = found.end()
+    return "".join([*written, searched.text[end:]])
 
 
 def _is_replaced(call: Call) -> bool:
@@ -236,7 +345,7 @@ def _concat_ws(separator: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     return pc.fill_null(joined, "")
 
 
-_SEARCHED = _of_matches(lambda pattern, text, call: pattern.search(text) is not None, pa.bool_())
+_FOUND = _of_matches(lambda searched, call: searched.first is not None, pa.bool_())
 _SPLIT = _of_matches(_between, pa.list_(pa.string()), every=True)
 _EXTRACTED, _REPLACED = _of_matches(_extracted, pa.string()), _of_matches(_replaced, pa.string(), every=True)
 PATTERN_KERNELS = {
@@ -245,7 +354,7 @@ PATTERN_KERNELS = {
         lambda call: (
             call.arguments[0].type.kind is Kind.STRING
             and (pattern := constant_text(call, 1)) is not None
-            and (_is_regex(_without_flags(pattern)[0]) or _SEARCHED.accepts(call))
+            and _is_searched_alike(pattern)
         ),
     ),
     "ilike": Kernel(_ilike, lambda call: CONDITION_KERNELS["like"].accepts(_like_in_lower_case(call))),
