@@ -21,7 +21,7 @@ from workbench.sql.schema import Schema
 pytestmark = pytest.mark.usefixtures("spark_soundex")
 
 A, S = Column("a", INTEGER), Column("s", STRING)
-MATCH = or_pred([Literal(Call("rlike", (S, Constant("\\bx", STRING)), BOOLEAN), Operator.HOLDS)])
+MATCH = or_pred([Literal(Call("rlike", (S, Constant("(x)\\1", STRING)), BOOLEAN), Operator.HOLDS)])
 CALLED = or_pred([Literal(Call("f@1", (evaluated_by_spark(S),), INTEGER), Operator.GT, Constant(3, INTEGER))])
 
 
@@ -62,7 +62,7 @@ def test_a_conjunction_begins_with_the_cheapest() -> None:
 def test_pairs_are_tested_for_what_is_cheap_first() -> None:
     schema = Schema(streams={"r": (("a", INTEGER), ("s", STRING), ("z", STRING))})
     text = (
-        "SELECT l.a FROM r l, r m WHERE l.a = m.a AND CONCAT(l.s, m.s) RLIKE '(x)\\1'"
+        "SELECT l.a FROM r l, r m WHERE l.a = m.a AND CONCAT(l.s, m.s) RLIKE '(x)\\\\1'"
         " AND SPARK_SOUNDEX(CONCAT(l.z, m.z)) > 'Q'"
     )
     logical = bind(text, "spark", schema).query
