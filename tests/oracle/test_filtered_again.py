@@ -25,7 +25,7 @@ LATE = [
     "SELECT id, n FROM (SELECT id, g, k, COUNT(*) OVER (PARTITION BY g) AS n FROM t) v WHERE n > 6",
     "SELECT t.id, t.s, u.id AS other FROM t JOIN u ON t.k = u.k WHERE t.s = u.g",
     f"SELECT g FROM ({GROUPS}) v WHERE n > 8 AND total < 1000 AND n <> 12",
-    "SELECT t.id, t.s, u.id AS other FROM t JOIN u ON t.k = u.k WHERE regexp_replace(t.s, '^a+?', 'b') = u.g",
+    "SELECT t.id, t.s, u.id AS other FROM t JOIN u ON t.k = u.k WHERE regexp_replace(t.s, '^(a)+?', 'b') = u.g",
 ]
 
 
