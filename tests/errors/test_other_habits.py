@@ -63,7 +63,7 @@ REFUSED = (
     # Functions: how many arguments, which first, of what type.
     ("spark", "SELECT DATEDIFF(sent) FROM Parcel", "DATEDIFF(sent)", "write datediff("),
     ("spark", "SELECT EXTRACT(due, YEAR) FROM Parcel", "due", "EXTRACT(YEAR FROM "),
-    ("postgres", "SELECT date_part(due, 'year') FROM Parcel", "", "'YEAR', "),
+    ("postgres", "SELECT date_part(due, 'year') FROM Parcel", "due", "('year', t)"),
     ("spark", "SELECT DATE_TRUNC(due, 'month') FROM Parcel", "DATE_TRUNC", "DATE_TRUNC('month', due)"),
     ("duckdb", "SELECT PERCENTILE_CONT(kg, 0.5) FROM Parcel", "PERCENTILE_CONT", "QUANTILE_CONT(x, 0.5)"),
     ("duckdb", "SELECT TO_TIMESTAMP(depot, 'YYYY') FROM Parcel", "TO_TIMESTAMP", "STRPTIME(s, '%Y-%m-%d')"),
@@ -167,7 +167,7 @@ REFUSED = (
     ("postgres", "SELECT MODE() WITHIN GROUP (ORDER BY kg) OVER () FROM Parcel", "MODE", "GROUP BY in a query of WITH"),
     ("spark postgres", "SELECT AVG(kg) OVER (PARTITION BY depot, ORDER BY sent) FROM Parcel", ",", "leave the comma"),
     # Slips of all kinds.
-    ("duckdb", "SELECT QUANTILE(kg, 0.95, 0.99) FROM Parcel", "QUANTILE", "QUANTILE(kg, [0.95, 0.99])"),
+    ("duckdb", "SELECT QUANTILE(kg, 0.95, 0.99) FROM Parcel", "0.99", "QUANTILE(x, [0.5, 0.9])"),
     ("spark duckdb postgres", "SELECT depot FROM Parcel INTERSECT ALL BY NAME SELECT depot FROM Depot", "BY",
      "leave BY NAME out"),
     ("spark duckdb postgres", "SELECT depot FROM Parcel ORDER BY kg NULLS", "NULLS", "NULLS FIRST or NULLS LAST"),

@@ -22,6 +22,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from workbench.sql.dialects import DIALECTS
 from workbench.sql.syntax.cte_clauses import key_taken_out, parsed_cycle, parsed_search
 from workbench.sql.syntax.match_clauses import subset_of, taken_out
+from workbench.sql.syntax.read_over import Strict
 
 Builder = Callable[..., exp.Expr]
 FunctionParser = Callable[[Any], exp.Expr | None]
@@ -71,7 +72,8 @@ def _parser_class(dialect: str) -> type[Parser]:
     base = sqlglot.Dialect.get_or_raise(dialect).parser_class
     functions = {name: partial(_build, name, builder) for name, builder in base.FUNCTIONS.items()}
     changes = {
-        "NAMES_USINGS": DIALECTS[dialect].names_usings,
+        "RULES": DIALECTS[dialect],
+        "OPTIONAL_ALIAS_TOKEN_CTE": DIALECTS[dialect].explodes,
         "FUNCTIONS": functions,
         "FUNCTION_PARSERS": _Refusing.parsers(base.FUNCTION_PARSERS),
         "NO_PAREN_FUNCTION_PARSERS": _Refusing.parsers(base.NO_PAREN_FUNCTION_PARSERS),
@@ -98,22 +100,17 @@ def _parse_in(parser: Any, operand: exp.Expr) -> exp.Expr:
     return exp.In(this=operand, field=array)
 
 
-class _Refusing:
+class _Refusing(Strict):
     """Arguments for the parsers of all dialects: calls with a parser of their own are compared with their tokens."""
 
-    _tokens: list[Token]
-    _index: int
     _tokens_size: int
     dialect: Any
     sql: str
     # Methods of the parser mixed in.
-    _match: Any
     _parse_wrapped_csv: Any
     _parse_disjunction: Any
     _parse_grouping_sets: Any
     expression: Any
-    NAMES_USINGS = False
-    """Whether the columns of USING have a name together."""
 
     def _warn_unsupported(self) -> None:
         """Say nothing: what the parser takes for a command is refused with words of ours."""
@@ -164,7 +161,7 @@ class _Refusing:
     def _parse_using_identifiers(self) -> list[exp.Expr]:
         """USING (a, b) AS j, where the first column notes what the columns that stand once are called together."""
         parser, names = cast(Any, self), cast(list[exp.Expr], cast(Any, super())._parse_using_identifiers())
-        if self.NAMES_USINGS and names and parser._match(TokenType.ALIAS):
+        if self.RULES.names_usings and names and parser._match(TokenType.ALIAS):
             names[0].meta["join"] = parser._parse_id_var().name
         return names
 
@@ -184,6 +181,7 @@ class _Refusing:
 
     def _parse_call(self, name: str, parse: FunctionParser) -> exp.Expr | None:
         start = self._index
+        self._refuse_lone()  # some parsers read their arguments one by one
         node = parse(self)
         if node is not None:
             nodes = list(node.walk())

@@ -2,11 +2,13 @@
 
 The parser stumbles over a word; the words around it say what was meant. Each slip is a pattern of the text in which
 ``‸`` stands before that word, and a hint with the parts that the pattern names; a name in capitals is put in capitals.
+The part ``at`` is the word that the error points at, where it is another one.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from sqlglot.tokenizer_core import Token, TokenType
@@ -25,6 +27,9 @@ _SLIPS = (
     (r"SELECT TOP ?\(? ?‸?(?P<n>\d+) ?\)? ?‸?PERCENT\b",
      "leave TOP out; QUALIFY PERCENT_RANK() OVER (ORDER BY …) < {n} / 100.0 at the end keeps that share"),
     (r"SELECT (?P<word>TOP|FIRST(?! ?\()) ?\(? ?‸?(?P<n>\d+)", "leave {WORD} out, and write LIMIT {n} at the end"),
+    (r"(?:\bWINDOW (?=\w+ ?\()|\[ ?(?=\w+ \d))(?P<at>TUMBLING|HOPPING|SESSION|SIZE|RANGE|ROWS)\b.*‸",
+     "windows are groups here: write GROUP BY TUMBLE(t, INTERVAL '1' HOUR)"),
+    (r"(?P<at>\$)‸?(?: ?‸?\{)? ?__\w+ ?‸?", "a macro of Grafana: write what it stands for, as t > now() - INTERVAL '1' HOUR"),
     # Numbers and lengths of time.
     (r"\d,‸\d", _POINT),
     (r"(?P<n>\d+)‸[€£¥$]", _NO_SIGN),
@@ -58,12 +63,18 @@ _SLIPS = (
     (r"[=<>(,] ?(?:‸ ?)?(?P<text>(?:/ ?‸?\w+ ?‸?)+)", "a text stands in quotes: '{text}'"),
     (r"\bOVER ?\((?:[^‸]*\bORDER BY [^‸()]*| ?(?:LAST|PREVIOUS|PAST) )‸(?:LAST|PREVIOUS|PAST|PRIOR|\d)",
      "a frame is as in ORDER BY t ROWS BETWEEN 6 PRECEDING AND CURRENT ROW"),
-    (r"==‸=|‸===?", "write = for equal"),
+    (r"==‸=|‸===?|‸:=", "write = for equal"),
+    (r"(?<![<>!])(?P<at>=) ?<[^‸]{0,20}‸", "there is no sign =<: write <= for at most"),
+    (r"‸(?P<sign>EQ|NEQ?|GTE?|GE|LTE?|LE)\b", "write = for equal, <> for not equal, < for less, > for more"),
+    (r"‸(?:EQUALS?|IS EQUAL(?: TO)?)\b", "write = for equal"),
     (r"!‸>|‸!>", "write <= for at most"),
     (r"!‸<|‸!<", "write >= for at least"),
     (r"\? [^‸]*‸:|‸\?|(?:'[^']*'|\w) ‸?IF (?!\().*\bELSE\b", "write CASE WHEN … THEN … ELSE … END"),
     (r"\bORDER BY [^‸()]*‸(?:NULLS?|FIRST|LAST)\b", "write NULLS FIRST or NULLS LAST"),
+    (r"\bIF (?! ?\()[^‸]*‸THEN\b", "IF … THEN is no expression: write CASE WHEN … THEN … ELSE … END"),
     # Names and queries.
+    (r"\b(?:FROM|JOIN|AS) ‸\[ ?(?P<name>\w+) ?\]", "names stand in no brackets: write {name}"),
+    (r"\b(?P<at>EMIT) ‸(?:CHANGES|FINAL)\b", "leave it out: every answer follows its rows"),
     (r"^(?P<name>\S+) AS ‸SELECT\b", "%%argus {name} names a query, and CREATE VIEW {name} AS SELECT … a view"),
     (r"\) ?(?P<name>\w+) AS ?\( ?‸", "is a comma missing before {name}?"),
     (r"(?P<op>UNION|INTERSECT|EXCEPT|MINUS)( ALL| DISTINCT)? ‸(?P<t>\w+)$", "{OP} stands between two queries: "
@@ -109,6 +120,9 @@ _SLIPS = (
     (r"\b(?:WHERE|ON) [^‸()]*, ?[\w.]+ ?‸[=<>]", "write AND between conditions"),
     (r"\b(?:ORDER|GROUP) BY (?:(?!HAVING|QUALIFY|WHERE|ROWS|RANGE)[^‸])*‸AND\b", "write a comma between the columns"),
     (r"\.‸\.|‸\.\.", "of a range write BETWEEN 1 AND 2"),
+    (r"\bBETWEEN ?(?P<at>\()[^()‸]* AND [^()‸]*(?:\) ?‸|‸\))",
+     "write its two ends without parentheses: BETWEEN 1 AND 2"),
+    (r"\bWITHIN GROUP ?(?P<at>\() ?‸(?P<value>\w+)", "write WITHIN GROUP (ORDER BY {value})"),
     (r"BETWEEN \S+? ?‸,", "write AND between the two: BETWEEN 1 AND 2"),
     (r"\bLIKE (?:[^'‸ ]+ ?){0,2}‸", "a pattern is a text, in which % stands for anything: LIKE '%a%'"),
     (r"(?P<value>\w+) (?:‸CONTAINS\b|CONTAINS ‸)", "write CONTAINS({value}, 'a'), of an array ARRAY_CONTAINS"),
@@ -162,28 +176,34 @@ _SLIPS = (
 _PATTERNS = [(re.compile(pattern, re.IGNORECASE), hint) for pattern, hint in _SLIPS]
 
 
-def usual_form(statement: Sequence[Token], at: int) -> str | None:
-    """A hint for the word of a statement over which the parser stumbled; ``None`` where none is known.
+def usual_form(statement: Sequence[Token], at: int) -> tuple[str | None, int]:
+    """A hint for the word of a statement over which the parser stumbled, and the word that it is about.
+
+    The hint is ``None`` where none is known; the word is that of ``(?P<at>…)`` in the pattern, else the one given.
 
     Example:
         >>> import sqlglot
         >>> usual_form(sqlglot.tokenize("SELECT TOP 10 a FROM t"), 2)
-        'leave TOP out, and write LIMIT 10 at the end'
+        ('leave TOP out, and write LIMIT 10 at the end', 2)
     """
-    text = _around(statement, at)
+    text, starts = _around(statement, at)
     slips = ((found, hint) for pattern, hint in _PATTERNS if (found := pattern.search(text)))
     found, hint = next(slips, (None, None))
     if found is None or hint is None:
-        return None
-    parts = {name: part.replace("‸", "").strip() for name, part in found.groupdict().items()}
-    return hint.format(**parts, **{name.upper(): part.upper() for name, part in parts.items()})
+        return None, at
+    parts = {name: part.replace("‸", "").strip() for name, part in found.groupdict().items() if part}
+    place = max(0, at - _AROUND) + bisect_right(starts, found.start("at")) - 1 if "at" in parts else at
+    return hint.format(**parts, **{name.upper(): part.upper() for name, part in parts.items()}), place
 
 
-def _around(statement: Sequence[Token], at: int) -> str:
-    """The words around one, with a blank where the text has some, texts in quotes, and ``‸`` before the word."""
-    first, text = max(0, at - _AROUND), ""
+def _around(statement: Sequence[Token], at: int) -> tuple[str, list[int]]:
+    """The words around one, with a blank where the text has some, texts in quotes, and ``‸`` before the word; and where
+    each begins."""
+    first, text, starts = max(0, at - _AROUND), "", list[int]()
     for place, token in enumerate(statement[first : at + _AROUND], first):
         is_apart = place > first and statement[place - 1].end + 1 < token.start
         word = f"'{token.text}'" if token.token_type is TokenType.STRING else token.text
-        text += " " * is_apart + "‸" * (place == at) + word
-    return text
+        text += " " * is_apart
+        starts.append(len(text))
+        text += "‸" * (place == at) + word
+    return text, starts

@@ -34,8 +34,8 @@ _COMPARING = {
     TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE, TokenType.IN, TokenType.IS,
     TokenType.LIKE, TokenType.ILIKE, TokenType.BETWEEN, TokenType.EXISTS, TokenType.RLIKE,
 }  # fmt: skip
-_CONDITIONS = {TokenType.WHERE, TokenType.ON, TokenType.HAVING, TokenType.QUALIFY}
-_CLAUSES = _CONDITIONS | {TokenType.SELECT, TokenType.FROM, TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.LIMIT}
+CONDITIONS = {TokenType.WHERE, TokenType.ON, TokenType.HAVING, TokenType.QUALIFY}
+_CLAUSES = CONDITIONS | {TokenType.SELECT, TokenType.FROM, TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.LIMIT}
 _CARRYING = _CLAUSES | {TokenType.L_PAREN, TokenType.R_PAREN, TokenType.DCOLON, TokenType.ALIAS}
 """What is hardly ever too much."""
 _BEHIND_NAMES = _CLAUSES | _COMPARING | {TokenType.COMMA}
@@ -162,7 +162,7 @@ def _missing(statement: Sequence[Token], words: Sequence[str], place: int) -> It
     def put(text: str, hint: str) -> Repair:
         return Repair(place, place, f" {text} ", hint)
 
-    clause = _clause(statement, place)
+    clause = clause_at(statement, place)
     if place > 1 and statement[place - 2].token_type is TokenType.ALIAS:
         yield put(",", f"is a comma missing {between}?")
     if before.token_type in (TokenType.DESC, TokenType.ASC) and statement[place - 2].token_type in _ENDING:
@@ -170,11 +170,11 @@ def _missing(statement: Sequence[Token], words: Sequence[str], place: int) -> It
     if before.token_type in _SIDES:
         yield put("JOIN", f"JOIN is missing behind {one}")
     if before.token_type in _ENDING and after.token_type in _BEGINNING:
-        if clause in _CONDITIONS and _compares(statement, place):
+        if clause in CONDITIONS and _compares(statement, place):
             yield put("AND", f"AND or OR is missing {between}")
         if clause is TokenType.FROM and _compares_after(statement, place):
             yield put("WHERE", f"WHERE, or ON, is missing before {other}")
-        if clause in _CONDITIONS:
+        if clause in CONDITIONS:
             yield put("=", f"a sign is missing {between}, as in {one} = {other}")
         if other.upper() in exp.FUNCTION_BY_NAME and place + 1 < len(words):
             value = f"{other}({one}, {words[place + 1]})"
@@ -211,8 +211,14 @@ def _opening(words: Sequence[str], place: int) -> int:
     return place
 
 
-def _clause(statement: Sequence[Token], place: int) -> TokenType | None:
-    """The clause in which a place is; ``None`` in other parentheses, such as those of a function."""
+def clause_at(statement: Sequence[Token], place: int) -> TokenType | None:
+    """The clause in which a place is; ``None`` in other parentheses, such as those of a function.
+
+    Example:
+        >>> source = SourceText("SELECT a FROM t WHERE a > 3, GROUP BY a")
+        >>> clause_at(source.tokens, 8).name
+        'WHERE'
+    """
     depth = 0
     for token in reversed(statement[:place]):
         kind = token.token_type

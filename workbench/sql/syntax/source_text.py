@@ -222,7 +222,7 @@ class SourceText:
     def usual_form(self, node: exp.Expr) -> str | None:
         """How what stands at a node is written here, where it is syntax of another language."""
         position = self.of(node)["position"]
-        return None if position is None else usual_form(self.tokens, self._index(position))
+        return None if position is None else usual_form(self.tokens, self._index(position))[0]
 
     def token_text(self, token: Token) -> str:
         """A token as it stands in the text."""

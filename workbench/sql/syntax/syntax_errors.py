@@ -19,20 +19,26 @@ from workbench.sql.dialects import DIALECTS
 from workbench.sql.syntax.arguments import DroppedArgumentError
 from workbench.sql.syntax.foreign_syntax import usual_form
 from workbench.sql.syntax.misspelled import meant_key_word
-from workbench.sql.syntax.repairs import repair
+from workbench.sql.syntax.repairs import clause_at, repair
 from workbench.sql.syntax.source_text import SourceText
 from workbench.sql.syntax.window_clause import BEFORE_VALUE
 
-_OTHERWISE = {"DECODE": "write CASE x WHEN 1 THEN 'a' WHEN 2 THEN 'b' ELSE 'c' END"}
-"""Functions that take more arguments in other systems, where they do something else."""
+_SHARES = "{} has one share, or a list of them", "as in {}(x, [0.5, 0.9])"
+_OTHERWISE = {
+    "DECODE": ("{} is no choice of values here", "write CASE x WHEN 1 THEN 'a' WHEN 2 THEN 'b' ELSE 'c' END"),
+    "EXTRACT": ("{} has FROM between the part and the time", "as in {}(YEAR FROM t)"),
+    **dict.fromkeys(("DATE_PART", "DATEPART"), ("the part stands first in {}", "as in {}('year', t)")),
+    **dict.fromkeys(("QUANTILE", "QUANTILE_CONT", "QUANTILE_DISC"), _SHARES),
+}
+"""Functions that take other arguments in other systems, and what is said of those, and how it is written."""
 _TYPES = ("INTEGER", "DECIMAL", "DOUBLE", "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP")
 """Types as every dialect calls them."""
 _TWO_ENDS = "write AND between them: BETWEEN a AND b"
 _SIMILARITY = 0.65
 """How alike a word must be to the name of a type to be taken for a misspelling of it."""
 _ENDING = {
-    TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING, TokenType.UNION, TokenType.INTERSECT,
-    TokenType.EXCEPT, TokenType.R_PAREN, TokenType.SEMICOLON, TokenType.COMMA,
+    TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING, TokenType.ORDER_BY, TokenType.UNION,
+    TokenType.INTERSECT, TokenType.EXCEPT, TokenType.R_PAREN, TokenType.SEMICOLON, TokenType.COMMA,
 }  # fmt: skip
 _CLAUSES = {
     TokenType.WHERE: 1, TokenType.GROUP_BY: 2, TokenType.HAVING: 3, TokenType.QUALIFY: 3, TokenType.ORDER_BY: 4,
@@ -56,6 +62,7 @@ _COMPARISONS = {
 _BEFORE_CONDITIONS = {
     TokenType.WHERE, TokenType.ON, TokenType.HAVING, TokenType.QUALIFY, TokenType.AND, TokenType.OR,
 }  # fmt: skip
+_OF_NO_LIST = {TokenType.WHERE, TokenType.HAVING, TokenType.QUALIFY, TokenType.LIMIT}
 _NAMES = {TokenType.VAR, TokenType.IDENTIFIER}
 _OPERANDS = {TokenType.VAR, TokenType.IDENTIFIER, TokenType.R_PAREN, TokenType.NUMBER, TokenType.STRING}
 
@@ -88,6 +95,8 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
         more = _go_on(statement[-1]) if statement else "write SELECT …"
         return SqlError("syntax error: unexpected end", sql=source.sql, position=end, hint=more)
     description, token = str(details.get("description") or ""), statement[at]
+    if "hint" in details:
+        return _error_at(token, description, source, str(details["hint"]))
     unclosed = _unclosed_parenthesis(statement)
     if (alias := _alias_of_nothing(statement)) is not None:
         quoted = exp.to_identifier(alias.text, quoted=True).sql(source.dialect)
@@ -103,7 +112,8 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
     if unclosed is not None and after is not None and after.token_type is TokenType.SEMICOLON:
         return _error_at(after, "; ends a statement", source, "write a comma in its place, or ) before it")
     others = any(word.text in "[]{}" for word in statement)
-    hint = usual_form(statement, at)
+    hint, at = usual_form(statement, at)
+    token = statement[at]
     if _closes_nothing(statement[: at + 1]):
         hint = (repair(source, statement, at) if others else None) or "it closes nothing: leave it out"
     is_type = "AS after CAST" in description
@@ -282,8 +292,11 @@ def refuse_gaps(source: SourceText, statement: Sequence[Token]) -> None:
         if source.rules.exports_state and word.text.upper() == "EXPORT_STATE":
             what = "EXPORT_STATE is not supported"
             raise UnsupportedError(what, **source.span(word.start, word.end + 1), hint="leave it out: it is no alias")
-    for token, following in zip(statement, [*statement[1:], None], strict=True):
-        comma = token.token_type is TokenType.COMMA and not source.rules.trailing_commas
+    for place, (token, following) in enumerate(zip(statement, [*statement[1:], None], strict=True)):
+        comma = token.token_type is TokenType.COMMA
+        if comma and source.rules.trailing_commas:  # of lists, which no condition and no number of rows is
+            ends = following is None or following.token_type in _ENDING
+            comma = ends and clause_at(statement, place) in _OF_NO_LIST
         if not (comma or token.token_type is TokenType.ON):
             continue
         if following is None:
@@ -329,7 +342,8 @@ def dropped_argument(source: SourceText, error: DroppedArgumentError) -> SqlErro
         hint = "as in NAMED_STRUCT('x', a, 'y', b)"
         return SqlError("NAMED_STRUCT takes constant names and values by turns", **place, hint=hint)
     if error.function in _OTHERWISE:
-        return SqlError(f"{error.function} is no choice of values here", **place, hint=_OTHERWISE[error.function])
+        message, hint = (text.format(error.function) for text in _OTHERWISE[error.function])
+        return SqlError(message, **place, hint=hint)
     takes = f"at most {count} argument{'s' * (count > 1)}" if count else "no arguments"
     return SqlError(f"{error.function} takes {takes}", **place, hint=_shortened(source, place["position"]))
 

@@ -1,0 +1,158 @@
+"""What sqlglot's parser reads over, refused where it stands: a comma behind nothing, a WITH without AS, half a frame.
+
+The parser is lenient: it takes an optional word for granted, and drops one that belongs to nothing. Each method here
+parses as the one that it overrides, and looks at the words that were read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn, cast
+
+from sqlglot import exp
+from sqlglot.errors import ParseError
+from sqlglot.tokenizer_core import Token, TokenType
+
+from workbench.sql.dialect import Dialect
+
+_OF_FRAMES = "a frame says in which direction its rows are"
+_BOTH_ENDS = {"UNBOUNDED", "CURRENT ROW"}
+_QUERIES = {TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.VALUES, TokenType.FROM}
+
+
+class Strict:
+    """A mixin for parsers, whose errors have a hint beside sqlglot's place and description."""
+
+    RULES: Dialect
+    _tokens: list[Token]
+    _index: int
+    _curr: Token
+    _prev: Token
+    _next: Token
+    _match: Any
+    _retreat: Any
+
+    def _parse_csv(self, parse_method: Callable[[], Any], sep: TokenType = TokenType.COMMA) -> list[Any]:
+        """A list, before whose first comma, and between two, something stands."""
+
+        def parse() -> Any:
+            self._refuse_lone(sep)
+            return parse_method()
+
+        return cast(list[Any], cast(Any, super())._parse_csv(parse, sep))
+
+    def _refuse_lone(self, sep: TokenType = TokenType.COMMA) -> None:
+        """Refuse a comma where a value begins."""
+        if self._curr.token_type is sep:
+            hint = "leave the comma out, or write what belongs before it"
+            _refuse(self._curr, "nothing stands before the comma", hint)
+
+    def _parse_cte(self) -> exp.Expr | None:
+        """A query of WITH: a name, AS, and the query in parentheses."""
+        begin = self._index
+        if self._curr.token_type is TokenType.ALIAS:
+            _refuse(self._curr, "WITH names no query", "write WITH name AS (SELECT …)")
+        node = cast(exp.Expr | None, cast(Any, super())._parse_cte())
+        if node is not None or self.RULES.explodes:
+            return node
+        opens = (at for at in range(begin + 1, len(self._tokens) - 1) if self._tokens[at].text == "(")
+        at = next((at for at in opens if self._tokens[at + 1].token_type in _QUERIES), begin + 1)
+        name = self._tokens[begin].text
+        _refuse(self._tokens[at], f"AS is missing before {self._tokens[at].text}", f"write WITH {name} AS (SELECT …)")
+
+    def _parse_partition_by(self) -> list[exp.Expr]:
+        """PARTITION BY and what it names."""
+        begins = self._curr.token_type is TokenType.PARTITION_BY
+        found = cast(list[exp.Expr], cast(Any, super())._parse_partition_by())
+        if begins and not found:
+            _refuse(self._curr, "nothing follows PARTITION BY", "write a column, or leave PARTITION BY out")
+        return found
+
+    def _parse_window_spec(self) -> dict[str, Any]:
+        """An end of a frame, which has a direction; a second one stands behind BETWEEN."""
+        kind, first = self._prev, self._next if self._next.token_type is TokenType.NUMBER else self._curr
+        ends = cast(dict[str, Any], cast(Any, super())._parse_window_spec())
+        if ends["side"] is None and ends["value"] not in _BOTH_ENDS:
+            of = "BETWEEN" if kind.token_type in (TokenType.BETWEEN, TokenType.AND) else kind.text.upper()
+            _refuse(first, _OF_FRAMES, f"write {of} {first.text} PRECEDING{' AND CURRENT ROW' * (of == 'BETWEEN')}")
+        if self._curr.token_type is TokenType.AND and kind.token_type not in (TokenType.BETWEEN, TokenType.AND):
+            hint = f"write {kind.text.upper()} BETWEEN {self._written(first)} AND …"
+            _refuse(self._curr, "a frame with two ends begins with BETWEEN", hint)
+        return ends
+
+    def _parse_is(self, operand: exp.Expr | None) -> exp.Expr | None:
+        """IS, behind which NOT stands."""
+        if self._index > 1 and self._tokens[self._index - 2].token_type is TokenType.NOT:
+            _refuse(self._prev, "NOT stands behind IS", "write IS NOT")
+        return cast(exp.Expr | None, cast(Any, super())._parse_is(operand))
+
+    def _parse_using_identifiers(self) -> list[exp.Expr]:
+        """The columns of USING, in parentheses."""
+        opening = self._curr
+        if opening.token_type is not TokenType.L_PAREN:
+            _refuse(opening, "USING has its columns in parentheses", f"write USING ({opening.text})")
+        names = cast(list[exp.Expr], cast(Any, super())._parse_using_identifiers())
+        if not names:
+            _refuse(opening, "USING names no column", "write USING (name), or ON a.x = b.x")
+        return names
+
+    def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
+        """OVER and its window; before it FILTER, whose condition stands behind WHERE but in duckdb."""
+        at = self._index
+        filters = self._curr.token_type is TokenType.FILTER and self._next.token_type is TokenType.L_PAREN
+        if filters and self.RULES.name != "duckdb" and self._tokens[at + 2].token_type is not TokenType.WHERE:
+            _refuse(self._curr, "the condition of FILTER stands behind WHERE", "write FILTER (WHERE …)")
+        node = cast(exp.Expr | None, cast(Any, super())._parse_window(this, alias))
+        is_bare = isinstance(node, exp.Window) and not (alias or node.alias or "partition_by" in node.args)
+        if is_bare and self._curr.token_type not in (TokenType.PARTITION_BY, TokenType.ORDER_BY):
+            hint = "write OVER () for all rows, OVER (ORDER BY …) for those before"
+            _refuse(self._prev, f"{self._prev.text.upper()} says what it is of", hint)
+        return node
+
+    def _parse_join(self, *given: Any, **flags: Any) -> exp.Join | None:
+        """A join, with the parts that belong to its kind."""
+        begin, first = self._index, self._curr
+        node = cast(exp.Join | None, cast(Any, super())._parse_join(*given, **flags))
+        if node is None:
+            return None
+        has_condition = node.args.get("on") is not None or bool(node.args.get("using"))
+        conditions = (token for token in self._tokens[begin:] if token.token_type in (TokenType.ON, TokenType.USING))
+        if node.method == "NATURAL" and has_condition:
+            _refuse(next(conditions), "NATURAL JOIN has no condition", "leave NATURAL or the condition out")
+        if node.kind == "CROSS" and has_condition and not self.RULES.explodes:
+            _refuse(next(conditions), "CROSS JOIN has no condition", "leave CROSS out")
+        if node.kind == "OUTER" and not (node.side or node.method):
+            hint = "LEFT, RIGHT or FULL says of which side rows are kept: LEFT OUTER JOIN"
+            _refuse(first, "OUTER JOIN has no side", hint)
+        return node
+
+    def _parse_if(self) -> exp.Expr | None:
+        """IF as a function; no database reads IF … THEN as a value."""
+        if self._curr.token_type is TokenType.L_PAREN:
+            return cast(exp.Expr | None, cast(Any, super())._parse_if())
+        self._retreat(self._index - 1)
+        return None
+
+    def _parse_limit(self, *given: Any, **flags: Any) -> exp.Expr | None:
+        """LIMIT with a number alone, or FETCH with ROWS ONLY."""
+        begin = self._index
+        node = cast(exp.Expr | None, cast(Any, super())._parse_limit(*given, **flags))
+        options = node.args.get("limit_options") if isinstance(node, exp.Limit | exp.Fetch) else None
+        has_rows = options is not None and bool(options.args.get("rows"))
+        if isinstance(node, exp.Limit) and has_rows:
+            _refuse(self._prev, "LIMIT has a number alone", f"leave {self._prev.text} out")
+        last = self._prev.text.upper()
+        if isinstance(node, exp.Fetch) and not (has_rows and last in ("ONLY", "TIES")):
+            number = next((token.text for token in self._tokens[begin : self._index] if token.text.isdigit()), "1")
+            _refuse(self._tokens[begin], "FETCH ends with ROWS ONLY", f"write FETCH FIRST {number} ROWS ONLY")
+        return node
+
+    def _written(self, first: Token) -> str:
+        """The words from one to the one before the next."""
+        begin = next(at for at, token in enumerate(self._tokens) if token is first)
+        return " ".join(token.text for token in self._tokens[begin : self._index])
+
+
+def _refuse(token: Token, what: str, hint: str) -> NoReturn:
+    place = {"description": what, "hint": hint, "line": token.line, "col": token.col}
+    raise ParseError(what, errors=[place])
