@@ -44,6 +44,18 @@ VALID = (
 WORDS = re.compile(r"'[^']*'|[A-Za-z_]\w*|\d+(?:\.\d+)?|::|<=|>=|<>|[^\s]")
 DRAWN = 220
 """Texts of a dialect."""
+SIGNS = {
+    "=": ("==", ":=", "=<", "eq", "equals"), ">": ("=>", "!>", "gt", "is more than"), "AND": ("&&", ",", "WHERE"),
+    "NOT": ("!",), "OR": ("|", "or else"), ",": ("|", ", ,"),
+}  # fmt: skip
+"""What other languages write in the place of a word."""
+NAMED = ("{0}?", "@{0}", "{0}@v1", "[{0}]", "{{{0}}}", "{0} y z", "{0}.sum()")
+LENGTHS = ("2026-01-01", "7/2", "'a' 'b'", "$5")
+TAILS = (
+    "FETCH FIRST 3", "FETCH NEXT 2 ROWS", "LIMIT 3 ROWS", "LIMIT 1,", "TOP 3", "ORDER", "WITH TIES", "| head", "AS x",
+    "EMIT CHANGES", "WHERE kg > 3 WHERE ok", "GROUP BY farm GROUP BY kg", "HAVING ok HAVING ok", ", GROUP BY farm",
+)  # fmt: skip
+HABITS = 600
 VAGUE = ("something is missing, or too much", "try it part by part")
 
 
@@ -70,6 +82,23 @@ def edits(sql: str) -> Iterator[str]:
             yield f"{before}{sql[following[0] : following[1]]} {word} {sql[following[1] :]}"
 
 
+def habits(sql: str) -> Iterator[str]:
+    """The texts as somebody writes them who knows other languages: their signs, names, numbers, and clauses."""
+    for found in WORDS.finditer(sql):
+        begin, end = found.span()
+        before, word, after = sql[:begin], sql[begin:end], sql[end:]
+        is_name = word.isalpha() and word in ("Milk", "Farms", "farm", "kg", "ok", "day")
+        forms = SIGNS.get(word, ()) if not is_name else (form.format(word) for form in NAMED)
+        yield from (before + form + after for form in forms)
+        if word[0].isdigit() or word[0] == "'":
+            yield from (before + form + after for form in LENGTHS)
+    clauses = re.split(r"\s(?=(?:FROM|WHERE|GROUP BY|HAVING|ORDER BY|LIMIT)\b)", sql)
+    for at in range(1, len(clauses)):
+        yield " ".join([*clauses[: at - 1], clauses[at], clauses[at - 1], *clauses[at + 1 :]])
+        yield " ".join([*clauses[: at + 1], *clauses[at:]])
+    yield from (f"{sql} {tail}" for tail in TAILS)
+
+
 @pytest.fixture(scope="module")
 def database() -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect() as connection:
@@ -80,13 +109,14 @@ def database() -> Iterator[duckdb.DuckDBPyConnection]:
         yield connection
 
 
-def takes(database: duckdb.DuckDBPyConnection, sql: str) -> bool:
+def takes(database: duckdb.DuckDBPyConnection, sql: str, unbound: bool = True) -> bool:
+    """Whether DuckDB reads a text; names and types, which are compared elsewhere, may be wrong where ``unbound``."""
     try:
         database.execute(f"EXPLAIN {sql}").fetchall()
     except duckdb.ParserException:
         return False
     except duckdb.Error:
-        return True  # names and types are compared elsewhere
+        return unbound
     return True
 
 
@@ -107,6 +137,29 @@ def test_each_is_refused_with_its_place_and_a_hint(dialect: str, database: duckd
             unclear.append(f"taken: {sql}")
     assert not unclear, "\n\n".join(unclear)
     assert vague <= DRAWN // 40
+
+
+def test_habits_of_other_languages_are_refused_as_duckdb_does(database: duckdb.DuckDBPyConnection) -> None:
+    drawn, unlike, vague = random.Random(71), list[str](), 0
+    texts = drawn.sample([text for valid in VALID for text in habits(valid)], HABITS)
+    for sql in texts:
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            try:
+                bind(sql, "duckdb", SCHEMA)
+            except SqlError as error:
+                vague += any(word in str(error.hint) for word in VAGUE)
+                if (
+                    error.position is None
+                    or not error.hint
+                    or ("syntax error" in str(error) and takes(database, sql, False))
+                ):
+                    unlike.append(f"{sql}\n{error}")
+                continue
+        if not told and not takes(database, sql):
+            unlike.append(f"taken: {sql}")
+    assert not unlike, "\n\n".join(unlike)
+    assert vague <= HABITS // 40
 
 
 @pytest.mark.parametrize(

@@ -161,6 +161,9 @@ class Dialect:
         greatest_differs: whether GREATEST and LEAST, in which NULLs differ, are refused.
         functions_without_call: names that are functions without parentheses, whatever columns there are.
         trailing_commas: whether a comma may end a list.
+        reserves_words: whether it reads as PostgreSQL does: ORDER and GROUP are no names of tables, a text follows no
+            text on its line, and 1_000 is a number.
+        truth_is_number: whether a BOOLEAN beside a number is compared as 0 or 1.
         limits_shares: whether LIMIT takes a share of the rows, in percent.
         joins_have_conditions: whether a JOIN has ON or USING; else it may pair all rows.
         doubles_quotes: whether a quote that stands twice in a text in quotes is one.
@@ -297,6 +300,8 @@ class Dialect:
     greatest_differs: bool = False
     functions_without_call: frozenset[str] = frozenset()
     trailing_commas: bool = False
+    reserves_words: bool = False
+    truth_is_number: bool = False
     limits_shares: bool = False
     joins_have_conditions: bool = False
     doubles_quotes: bool = False

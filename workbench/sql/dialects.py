@@ -52,7 +52,7 @@ DUCKDB = _dialect(
     "interval_texts isnull_is_operator fields_have_names places_from_one texts_have_places joined_nulls_are_null "
     "finds_beside_nulls generates_series pivots pivots_on json_keys_as_they_are at_time_zone keeps_offset iso_weeks "
     "trailing_commas limits_shares exports_state times_begin_again casts_in_python offsets_of_rows "
-    "joins_have_conditions",
+    "joins_have_conditions reserves_words truth_is_number",
     alias_in_order=Preferred.COLUMN,
     column_of_function="",
     byte_collations=frozenset({"BINARY", "C", "POSIX"}),
@@ -81,7 +81,7 @@ _POSTGRES = _dialect(
     "names_usings orders_any_aggregate numeric_keeps_digits writes_values ranks_ignore_frames "
     "array_of_subquery distinct_arrays_are_sorted level_of_subqueries date_plus_interval_is_time clock_in_intervals "
     "interval_texts isnull_is_operator places_from_one arrays_have_dimensions generates_series at_time_zone iso_weeks "
-    "bucket_of_date_is_time times_begin_again subtracts_times has_binary groups_by_key",
+    "bucket_of_date_is_time times_begin_again subtracts_times has_binary groups_by_key reserves_words",
     alias_in_order=Preferred.COLUMN,
     alias_in_having=Preferred.COLUMN,
     column_of_function="",

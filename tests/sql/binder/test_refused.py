@@ -41,7 +41,7 @@ def test_refused_with_message_and_caret(dialect: str, sql: str, expected: str) -
         ),
         (
             "select abs(a) filter (where a > 1) from T",
-            "FILTER stands behind an aggregate, as in COUNT(*) FILTER (WHERE …)",
+            "as in COUNT(*) FILTER (WHERE …)",
         ),
         ("select 1 from T where s = 5", "write '5' in quotes"),
         ("select a from T where d > 20021120", "write DATE '2002-11-20'"),

@@ -296,6 +296,8 @@ def _hint(expression: Expression, type_: DataType) -> str:
     if isinstance(expression, Constant) and isinstance(expression.value, int) and type_.temporal:
         date = parse_date(str(expression.value), "yyyyMMdd")
         return f"write DATE '{date}'" if date else "write DATE '2002-11-20'; without quotes it is a subtraction"
+    if type_.temporal and (isinstance(expression, Constant) or getattr(expression, "function", "") == "div"):
+        return "write DATE '2002-11-20'; without quotes it is a division"
     if expression.type == INTERVAL:
         return AS_SECONDS
     if expression.type == MONTHS:

@@ -76,7 +76,8 @@ _STEADY = "answers must be the same on every replay; use a constant or a column"
 _OF_AGGREGATES = "a condition on an aggregate goes into HAVING"
 _HINTS: dict[type[exp.Expr], str] = {
     exp.Star: "* stands in a list of columns, and in COUNT(*)",
-    exp.Distinct: "it stands before all values: COUNT(DISTINCT a, b), SELECT DISTINCT a",
+    exp.Distinct: "it stands before all values: COUNT(DISTINCT a), SELECT DISTINCT a",
+    exp.Aliases: "names in parentheses stand behind AS",
     exp.Tuple: "one of several is x IN (1, 2); else write the values one by one; comparisons of them with AND",
     exp.Placeholder: "in a cell write :name for the value of a variable, {{name}} for a text to be put in; "
     "in Python write it into the text, f'… > {value}'",
@@ -245,13 +246,15 @@ class ScalarBinder:
         Raises:
             SqlError: it is no lambda, or has more variables.
         """
-        if node is not None and not isinstance(node, exp.Lambda) and self.rules.texts_as_in_spark:
+        unknown = None if isinstance(node, exp.Lambda) else self.scope.unknown_in(node, self._variables)
+        if node is not None and unknown is None and not isinstance(node, exp.Lambda) and self.rules.texts_as_in_spark:
             # A value that depends on no element: no text can write the names of its variables.
             names = [exp.to_identifier(f"\0{place}") for place in range(len(types))]
             node = exp.Lambda(this=node, expressions=names)
         if not isinstance(node, exp.Lambda) or len(node.expressions) > len(types):
             needed = "x -> …" if len(types) == 1 else "(x, y) -> …"
-            raise self.source.error("a lambda is needed", node, f"as in {needed}")
+            meant = f"write {unknown} -> {node.sql(self.dialect)}" if node is not None and unknown else None
+            raise self.source.error("a lambda is needed", node, meant or f"as in {needed}")
         named = [(n.name.lower(), type_) for n, type_ in zip(node.expressions, types, strict=False)]
         first = len(self._variables)
         variables = {name: variable(first + i, type_) for i, (name, type_) in enumerate(named)}
@@ -324,8 +327,7 @@ class ScalarBinder:
             meant = "leave it out, or write what is missing before it: a sign, a comma, or the name of a function"
             raise self.source.error(what, node, meant)
         if isinstance(node, exp.Filter):
-            filtered = "FILTER stands behind an aggregate, as in COUNT(*) FILTER (WHERE …)"
-            raise self.source.error("FILTER behind what is no aggregate", node, filtered)
+            raise self.source.error("FILTER behind what is no aggregate", node, "as in COUNT(*) FILTER (WHERE …)")
         hint = self.source.usual_form(node) or _HINTS.get(type(node))
         if hint is None and isinstance(node, _WITH_OVER):
             hint = f"it needs OVER, as in {self.called(node)}(…) OVER (ORDER BY amount DESC)"

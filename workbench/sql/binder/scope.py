@@ -252,6 +252,12 @@ class Scope:
         """Whether a column name means something here, or in an outer query."""
         return self.has_here(column) or (self.outer is not None and self.outer.has(column))
 
+    def unknown_in(self, node: exp.Expr | None, variables: Collection[str]) -> str | None:
+        """The first name in an expression that is neither a column nor one of some variables, as that of an element."""
+        columns = node.find_all(exp.Column) if node is not None else ()
+        names = (column.name for column in columns if not column.table and not self.has(column))
+        return next((name for name in names if name.lower() not in variables), None)
+
     def level(self, column: exp.Column) -> int:
         """How many queries around this one a name belongs to; 0 of one of this query, or of none."""
         if self.has_here(column) or self.outer is None or not self.outer.has(column):
@@ -296,7 +302,8 @@ def _of_alias(column: exp.Column) -> str | None:
 def _of_frame(column: exp.Column, known: Collection[str]) -> str | None:
     """A hint for a column in brackets, as of a DataFrame."""
     keys = column.parent.expressions if isinstance(column.parent, exp.Bracket) else []
-    named = (key.name for key in keys if isinstance(key, exp.Literal) and key.name.lower() in known)
+    names = {name.lower(): name for name in known} | {str(place): name for place, name in enumerate(known)}
+    named = (names[key.name.lower()] for key in keys if isinstance(key, exp.Literal) and key.name.lower() in names)
     return next((f"a column has its name alone: {name}" for name in named), None)
 
 

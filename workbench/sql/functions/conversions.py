@@ -173,7 +173,9 @@ def _type(b: ExpressionBinder, node: exp.DataType) -> DataType:
             b.source.refuse(f"{name.upper()} without digits", node.parent or node, hint)
         name += f"({','.join(digits or map(str, b.rules.decimal_digits or ()))})"
     elif name == "char" or (node.expressions and name != "varchar"):  # CHAR pads with blanks
-        b.source.refuse(f"the type {node.sql()}", node.parent or node)
+        others = "types are INTEGER, DECIMAL(9, 2), DOUBLE, VARCHAR, DATE, TIMESTAMP"
+        hint = "write VARCHAR" if name == "char" else others
+        b.source.refuse(f"the type {node.sql()}", node.parent or node, hint)
     if name in ("binary", "varbinary") and not node.expressions:
         if not b.rules.has_binary:
             b.source.refuse(f"the type {node.sql()} in {b.dialect}", node.parent or node, "write it in spark")

@@ -81,7 +81,7 @@ def _numeric(result: Callable[[Expression, Arguments], DataType]) -> TypeRule:
         first = _number_of_null(arguments[0])
         first = typed_text(first, [DOUBLE]) or first
         if not first.type.numeric:
-            hint = NUMBER_OF_TEXT if first.type == STRING else None
+            hint = NUMBER_OF_TEXT if first.type == STRING else f"no {first.type.kind} is one"
             raise TypeClash(f"a number is needed, not {first.type}", first, hint)
         return (first, *arguments[1:]), result(first, arguments[1:])
 

@@ -34,7 +34,7 @@ from workbench.sql.functions.conditions import null_test
 from workbench.sql.functions.declaration import as_moment
 from workbench.sql.functions.matches import similar
 from workbench.sql.functions.numbers import NUMERIC_QUOTIENT
-from workbench.sql.functions.order_of_parts import placed_sides
+from workbench.sql.functions.order_of_parts import numbers_of_truths, placed_sides
 from workbench.sql.functions.reading import PATTERN_HINT, QUERIES, ExpressionBinder, reads, reads_name
 from workbench.sql.functions.results import computed, in_doubles
 from workbench.sql.functions.times import interval_arithmetic
@@ -58,8 +58,6 @@ def plus_minus(b: ExpressionBinder, node: exp.Expr) -> Expression:
     left, right = b.bind(node.this), b.bind(node.expression)
     if b.rules.has_jsonb and sign == -1 and (shorter := jsonb_of_postgres.less(left, right)) is not None:
         return shorter
-    if left.type == TIMESTAMP and right.type.kind is Kind.INTEGER:
-        return call("add_seconds", left, call("*", right, Constant(sign * 86400, INTEGER)))
     interval = interval_arithmetic.plus_minus(b, left, right, sign, node)
     if interval is not None:
         return interval
@@ -235,7 +233,7 @@ def in_list(b: ExpressionBinder, node: exp.In) -> Expression:
         if subject.type.numeric and is_text and not is_number and not b.rules.reads_constant_texts:
             raise TypeClash(f"type clash: {subject.type} cannot be compared with string", value,
                             "write the numbers without quotes")  # fmt: skip
-    return call("in", subject, *listed)
+    return call("in", *numbers_of_truths(b.rules, subject, *listed))
 
 
 def _is_shortest(number: Expression) -> bool:
@@ -296,6 +294,7 @@ def _between(b: ExpressionBinder, value: Expression, low: Expression, high: Expr
 
 
 def _compared(b: ExpressionBinder, symbol: str, left: Expression, right: Expression) -> Expression:
+    left, right = numbers_of_truths(b.rules, left, right)
     return call(symbol, *placed_sides(symbol, left, right, b.source))
 
 

@@ -14,10 +14,11 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from workbench.sql.algebra.coercion import comparable_sides
+from workbench.sql.algebra.coercion import comparable_sides, is_null
 from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.types import BOOLEAN, STRING, DataType, Kind, parse_expression_type
-from workbench.sql.functions.calls import call
+from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, DataType, Kind, parse_expression_type
+from workbench.sql.dialect import Dialect
+from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.declaration import function
 from workbench.sql.syntax.source_text import SourceText
 
@@ -41,6 +42,13 @@ def placed_sides(symbol: str, left: Expression, right: Expression, source: Sourc
         return left, right
     one, other = comparable_sides(left, right)
     return placed(one, source), placed(other, source)
+
+
+def numbers_of_truths(rules: Dialect, *sides: Expression) -> tuple[Expression, ...]:
+    """The sides of a comparison, of which a BOOLEAN beside a number is 0 or 1 where the dialect says so."""
+    if not rules.truth_is_number or not any(side.type.numeric and not is_null(side) for side in sides):
+        return sides
+    return tuple(cast(side, INTEGER) if side.type == BOOLEAN else side for side in sides)
 
 
 def _nulls_last(source: SourceText) -> Constant:

@@ -90,7 +90,9 @@ def tokenize(sql: str, dialect: str) -> list[Token]:
         SqlError: a quote or comment is not closed, with its place.
     """
     try:
-        tokens = _tokenizer(dialect)(dialect=dialect).tokenize(sql)
+        read_as = sqlglot.Dialect.get_or_raise(dialect)
+        read_as.NUMBERS_CAN_BE_UNDERSCORE_SEPARATED = DIALECTS[dialect].reserves_words
+        tokens = _tokenizer(dialect)(dialect=read_as).tokenize(sql)
         tokens = _with_loop_heads(sql, dialect, tokens)
     except sqlglot.TokenError as error:
         hint = "end it with the sign that closes it; a quote inside of a text is doubled: 'it''s'"
@@ -127,6 +129,8 @@ def _tokenizer(dialect: str, loop_head: bool = False) -> type[Tokenizer]:
     changes: dict[str, object] = {}
     if DIALECTS[dialect].doubles_quotes:
         changes["STRING_ESCAPES"] = [*base.STRING_ESCAPES, "'", '"']
+    if DIALECTS[dialect].explodes:
+        changes["KEYWORDS"] = {**base.KEYWORDS, "!>": TokenType.LTE, "!<": TokenType.GTE}
     if loop_head:
         changes["COMMENTS"] = [comment for comment in base.COMMENTS if comment != "--"]
     return cast(type[Tokenizer], type(base)("_Tokenizer", (base,), changes))  # type: ignore[misc]

@@ -17,6 +17,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from workbench.errors import MOST_WORD, SqlError, UnsupportedError
 from workbench.sql.dialects import DIALECTS
 from workbench.sql.syntax.arguments import DroppedArgumentError, parser_of
+from workbench.sql.syntax.clause_order import refuse_order_of_clauses
 from workbench.sql.syntax.foreign_syntax import TIME_UNITS
 from workbench.sql.syntax.forms_of_spark import with_forms_of_spark
 from workbench.sql.syntax.forms_refused import refuse_forms
@@ -32,7 +33,6 @@ from workbench.sql.syntax.syntax_errors import (
     dropped_argument,
     look_at_lists,
     refuse_gaps,
-    refuse_order_of_clauses,
     stumbled,
     syntax_error,
 )
@@ -60,6 +60,7 @@ _NOT_LIKE = (TokenType.NOT, TokenType.RLIKE)
 _OF_GROUPS = {TokenType.CUBE, TokenType.ROLLUP}
 _OF_A_MAP = {TokenType.L_PAREN, TokenType.L_BRACE, TokenType.LT}
 """What the entries of a map begin with, and the types of its keys and values."""
+_BEGINNING = {TokenType.SELECT, TokenType.WITH, TokenType.FROM, TokenType.VALUES}
 _QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values, exp.Pivot)
 
 
@@ -211,6 +212,10 @@ def _statement(tree: exp.Expr, tokens: tuple[Token, ...], clause: WindowClause |
             raise SqlError("this is no query", **source.of(tree), hint=whole)
         raise UnsupportedError(f"{what} is not supported", **place, hint=hint)
     source.refuse_others(tree, {"this", "kind", "expression", "replace"}, "CREATE VIEW")
+    first = next((t for t in tokens if t.token_type is TokenType.ALIAS or t.token_type in _BEGINNING), None)
+    if first is not None and first.token_type is not TokenType.ALIAS:
+        raise SqlError("AS is missing before the query", **source.span(first.start, first.end + 1),
+                       hint=f"write CREATE VIEW {tree.this.name} AS {first.text} …")  # fmt: skip
     if not isinstance(tree.expression, _QUERIES):
         raise SqlError("CREATE VIEW needs AS and a SELECT", **source.keyword("VIEW"))
     named, columns = tree.this, ()

@@ -17,6 +17,7 @@ from workbench.sql.dialect import Dialect
 
 _OF_FRAMES = "a frame says in which direction its rows are"
 _BOTH_ENDS = {"UNBOUNDED", "CURRENT ROW"}
+_OF_CLAUSES = {"ORDER", "GROUP"}
 _QUERIES = {TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.VALUES, TokenType.FROM}
 
 
@@ -43,7 +44,7 @@ class Strict:
 
     def _refuse_lone(self, sep: TokenType = TokenType.COMMA) -> None:
         """Refuse a comma where a value begins."""
-        if self._curr.token_type is sep:
+        if self._curr.token_type is sep and self._prev.token_type is not TokenType.ALL:
             hint = "leave the comma out, or write what belongs before it"
             _refuse(self._curr, "nothing stands before the comma", hint)
 
@@ -59,6 +60,40 @@ class Strict:
         at = next((at for at in opens if self._tokens[at + 1].token_type in _QUERIES), begin + 1)
         name = self._tokens[begin].text
         _refuse(self._tokens[at], f"AS is missing before {self._tokens[at].text}", f"write WITH {name} AS (SELECT …)")
+
+    def _parse_alias(self, this: exp.Expr | None, *given: Any, **flags: Any) -> exp.Expr | None:
+        """A value and its name, before which no sign of a variable stands."""
+        begin = self._index
+        node = cast(exp.Expr | None, cast(Any, super())._parse_alias(this, *given, **flags))
+        self._refuse_sign(node.args.get("alias") if isinstance(node, exp.Alias) else None, begin)
+        return node
+
+    def _refuse_sign(self, name: object, begin: int) -> None:
+        """Refuse a variable as a name."""
+        if not isinstance(name, exp.Parameter | exp.Placeholder):
+            return
+        first = self._tokens[begin + (self._tokens[begin].token_type is TokenType.ALIAS)]
+        if first.text != ":":
+            _refuse(first, f"a name has no {first.text}", "a name begins with a letter: leave the sign out")
+
+    def _parse_table_alias(self, *given: Any, **flags: Any) -> exp.Expr | None:
+        """The name of a table; in databases that reserve them the words of clauses are none."""
+        begin, first = self._index, self._curr
+        node = cast(exp.Expr | None, cast(Any, super())._parse_table_alias(*given, **flags))
+        self._refuse_sign(node.this if node is not None else None, begin)
+        if node is not None and self.RULES.reserves_words and first.text.upper() in _OF_CLAUSES:
+            _refuse(first, f"{first.text.upper()} begins a clause", f"write {first.text.upper()} BY and a column")
+        return node
+
+    def _parse_interval(self, *given: Any, **flags: Any) -> exp.Expr | None:
+        """INTERVAL with a number or a text; anything else stands in parentheses, where it may."""
+        begin = self._index
+        node = cast(exp.Expr | None, cast(Any, super())._parse_interval(*given, **flags))
+        length = node.this if isinstance(node, exp.Interval) else None
+        first = self._tokens[min(begin + 1, len(self._tokens) - 1)]
+        if self.RULES.exact and isinstance(length, exp.Binary):
+            _refuse(first, "the length of an interval is a number", "as in INTERVAL '3' DAY, or 3 * INTERVAL '1' DAY")
+        return node
 
     def _parse_partition_by(self) -> list[exp.Expr]:
         """PARTITION BY and what it names."""
@@ -85,6 +120,16 @@ class Strict:
         if self._index > 1 and self._tokens[self._index - 2].token_type is TokenType.NOT:
             _refuse(self._prev, "NOT stands behind IS", "write IS NOT")
         return cast(exp.Expr | None, cast(Any, super())._parse_is(operand))
+
+    def _parse_in(self, operand: exp.Expr | None, *given: Any, **flags: Any) -> exp.Expr | None:
+        """IN with values, or one query."""
+        begin = self._index
+        node = cast(exp.In | None, cast(Any, super())._parse_in(operand, *given, **flags))
+        values = node.expressions if node is not None else []
+        if len(values) > 1 and any(isinstance(value, exp.Select | exp.SetOperation) for value in values):
+            query = next(token for token in self._tokens[begin:] if token.token_type is TokenType.SELECT)
+            _refuse(query, "a list has values or one query, not both", "write IN (SELECT …), and OR between two IN")
+        return node
 
     def _parse_using_identifiers(self) -> list[exp.Expr]:
         """The columns of USING, in parentheses."""
@@ -114,6 +159,8 @@ class Strict:
         begin, first = self._index, self._curr
         node = cast(exp.Join | None, cast(Any, super())._parse_join(*given, **flags))
         if node is None:
+            if first.token_type is self._curr.token_type is TokenType.COMMA:
+                self._refuse_lone()
             return None
         has_condition = node.args.get("on") is not None or bool(node.args.get("using"))
         conditions = (token for token in self._tokens[begin:] if token.token_type in (TokenType.ON, TokenType.USING))
@@ -139,7 +186,7 @@ class Strict:
         node = cast(exp.Expr | None, cast(Any, super())._parse_limit(*given, **flags))
         options = node.args.get("limit_options") if isinstance(node, exp.Limit | exp.Fetch) else None
         has_rows = options is not None and bool(options.args.get("rows"))
-        if isinstance(node, exp.Limit) and has_rows:
+        if isinstance(node, exp.Limit) and (has_rows or (options is not None and options.args.get("with_ties"))):
             _refuse(self._prev, "LIMIT has a number alone", f"leave {self._prev.text} out")
         last = self._prev.text.upper()
         if isinstance(node, exp.Fetch) and not (has_rows and last in ("ONLY", "TIES")):

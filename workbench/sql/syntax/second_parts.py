@@ -7,8 +7,7 @@ from itertools import zip_longest
 
 from sqlglot.tokenizer_core import Token, TokenType
 
-from workbench.errors import SqlError
-from workbench.sql.syntax.source_text import SourceText
+from workbench.sql.syntax.source_text import SourceText, error_at
 
 _ENDING = {
     TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING, TokenType.QUALIFY, TokenType.ORDER_BY,
@@ -37,7 +36,7 @@ def refuse_lacking_then(source: SourceText, statement: Sequence[Token]) -> None:
             waiting.append(False)
         elif waiting[-1] and (kind in (TokenType.WHEN, TokenType.ELSE) or (kind is TokenType.END and after in _ENDING)):
             hint = "as in CASE WHEN a > 3 THEN 1 ELSE 0 END"
-            raise _error_at(token, "THEN is missing before it", source, hint)
+            raise error_at(token, "THEN is missing before it", source, hint)
         elif opened and (kind is TokenType.R_PAREN or (kind is TokenType.END and in_case)):
             opened.pop()
             waiting.pop()
@@ -66,7 +65,7 @@ def refuse_lacking_and(source: SourceText, statement: Sequence[Token]) -> None:
         if not open_ones[-1]:
             return
         token = statement[-1]
-    raise _error_at(token, "BETWEEN has two ends", source, "write AND between them: BETWEEN a AND b")
+    raise error_at(token, "BETWEEN has two ends", source, "write AND between them: BETWEEN a AND b")
 
 
 def refuse_lacking_on(source: SourceText, statement: Sequence[Token]) -> None:
@@ -83,7 +82,7 @@ def refuse_lacking_on(source: SourceText, statement: Sequence[Token]) -> None:
         kind = TokenType.SEMICOLON if token is None else token.token_type
         if kind in _ENDING and waiting[-1]:
             hint = "say how rows belong together, as in ON a.key = b.key; CROSS JOIN pairs each with each"
-            raise _error_at(waiting[-1][-1], "JOIN has no condition", source, hint)
+            raise error_at(waiting[-1][-1], "JOIN has no condition", source, hint)
         if kind is TokenType.L_PAREN:
             waiting.append([])
         elif kind is TokenType.R_PAREN and len(waiting) > 1:
@@ -93,7 +92,3 @@ def refuse_lacking_on(source: SourceText, statement: Sequence[Token]) -> None:
         elif kind in _CONDITIONS and waiting[-1]:
             waiting[-1].pop()
         before.append(kind)
-
-
-def _error_at(token: Token, what: str, source: SourceText, hint: str) -> SqlError:
-    return SqlError(f"syntax error: {what}", **source.span(token.start, token.end + 1), hint=hint)

@@ -189,8 +189,9 @@ def with_plain_aggregates(tree: exp.Expr) -> exp.Expr:
                 _put(node, MedianDeviation(this=given[0].copy()))
             case exp.Anonymous() if name in ("weighted_avg", "wavg") and len(given) == 2:
                 _put(node, _weighted(*given))
-            case exp.Min() | exp.Max() | exp.ArgMin() | exp.ArgMax() if node.args.get("count") is not None:
-                _put_best(node, node.args["count"])
+            case exp.Min() | exp.Max() | exp.ArgMin() | exp.ArgMax() if (count := node.args.get("count")) is not None:
+                if not isinstance(count, exp.Column):
+                    _put_best(node, count)
     return tree
 
 

@@ -21,7 +21,7 @@ _LABELS = {
     "order": "ORDER BY", "limit": "LIMIT", "offset": "OFFSET", "windows": "WINDOW", "qualify": "QUALIFY",
     "locks": "FOR UPDATE", "hint": "a hint", "connect": "CONNECT BY", "pivots": "PIVOT",
     "sample": "TABLESAMPLE", "cluster": "CLUSTER BY", "distribute": "DISTRIBUTE BY", "sort": "SORT BY", "into": "INTO",
-    "all": "ALL", "totals": "WITH TOTALS",
+    "all": "ALL", "totals": "WITH TOTALS", "count": "such a second argument",
     "version": "time travel", "when": "time travel", "join_mark": "an outer join by (+)", "by_name": "BY NAME",
     "except_": "EXCEPT in *", "replace": "REPLACE", "rename": "RENAME",
     "partition": "PARTITION", "hints": "a hint", "joins": "a join there", "properties": "a view property",
@@ -41,6 +41,7 @@ _HINTS = {
     "join_mark": "write t LEFT JOIN u ON t.k = u.k, which keeps the rows of t without a partner",
     "totals": "GROUP BY ... WITH ROLLUP has them",
     "all": "name the columns",
+    "count": "it is how many values are kept, a number; MAX_BY(x, t) is the x where t is the greatest",
     "sample": "write a condition on a column",
     "pivots": "write SUM(CASE WHEN ... THEN ... END) for each column",
     **dict.fromkeys(("version", "when"), "a query sees the whole of a stream"),
@@ -285,3 +286,16 @@ class SourceText:
             label = _LABELS.get(key, f"{name.replace('_', ' ').upper()} in {where}")
             meant = f"is an argument of {where} one too many?" if isinstance(node, exp.Func) else "leave it out"
             raise UnsupportedError(f"{label} is not supported", **place, hint=_HINTS.get(key, meant))
+
+
+def error_at(token: Token, what: str, source: SourceText, hint: str | None = None) -> SqlError:
+    """A syntax error that points at a word.
+
+    Example:
+        >>> source = SourceText("SELECT a, FROM t")
+        >>> print(error_at(source.tokens[2], "nothing follows", source))
+        syntax error: nothing follows
+          SELECT a, FROM t
+                  ^
+    """
+    return SqlError(f"syntax error: {what}", **source.span(token.start, token.end + 1), hint=hint)

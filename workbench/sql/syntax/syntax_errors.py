@@ -17,11 +17,11 @@ from sqlglot.tokenizer_core import Token, TokenType
 from workbench.errors import SqlError, UnsupportedError
 from workbench.sql.dialects import DIALECTS
 from workbench.sql.syntax.arguments import DroppedArgumentError
+from workbench.sql.syntax.clause_order import misplaced_clause
 from workbench.sql.syntax.foreign_syntax import usual_form
 from workbench.sql.syntax.misspelled import meant_key_word
 from workbench.sql.syntax.repairs import clause_at, repair
-from workbench.sql.syntax.source_text import SourceText
-from workbench.sql.syntax.window_clause import BEFORE_VALUE
+from workbench.sql.syntax.source_text import SourceText, error_at
 
 _SHARES = "{} has one share, or a list of them", "as in {}(x, [0.5, 0.9])"
 _OTHERWISE = {
@@ -40,17 +40,8 @@ _ENDING = {
     TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING, TokenType.ORDER_BY, TokenType.UNION,
     TokenType.INTERSECT, TokenType.EXCEPT, TokenType.R_PAREN, TokenType.SEMICOLON, TokenType.COMMA,
 }  # fmt: skip
-_CLAUSES = {
-    TokenType.WHERE: 1, TokenType.GROUP_BY: 2, TokenType.HAVING: 3, TokenType.QUALIFY: 3, TokenType.ORDER_BY: 4,
-    TokenType.LIMIT: 5,
-}  # fmt: skip
-"""The order of clauses; those of one number may stand in any order."""
 _STATEMENTS = {TokenType.SELECT, TokenType.WITH, TokenType.CREATE, TokenType.L_PAREN, TokenType.VALUES, TokenType.FROM}
 """What a statement begins with."""
-_OF_GROUPS = "HAVING is the condition of groups"
-_SET_OPERATORS = {TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT}
-_OF_ANSWERS = {TokenType.ORDER_BY, TokenType.LIMIT}
-"""Clauses behind all queries of a set operation."""
 _SIGNS = {TokenType.PLUS, TokenType.DASH}
 _OF_OPERATORS = "sqlglot.expressions.core."
 """Where the parser has what is no call of a function."""
@@ -96,33 +87,35 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
         return SqlError("syntax error: unexpected end", sql=source.sql, position=end, hint=more)
     description, token = str(details.get("description") or ""), statement[at]
     if "hint" in details:
-        return _error_at(token, description, source, str(details["hint"]))
+        return error_at(token, description, source, str(details["hint"]))
     unclosed = _unclosed_parenthesis(statement)
     if (alias := _alias_of_nothing(statement)) is not None:
         quoted = exp.to_identifier(alias.text, quoted=True).sql(source.dialect)
         what = f"nothing that {alias.text.upper()} belongs to stands before it"
-        return _error_at(alias, what, source, f"a column that is called so stands in quotes: {quoted}")
+        return error_at(alias, what, source, f"a column that is called so stands in quotes: {quoted}")
     if [word.text.upper() for word in statement[at - 2 : at + 1]] == [")", ",", "SELECT"]:
-        return _error_at(statement[at - 1], "a comma before SELECT", source, "leave the comma out")
+        return error_at(statement[at - 1], "a comma before SELECT", source, "leave the comma out")
     if (clause := next((word for word in statement if word.text.upper() == "MATCH_CONDITION"), None)) is not None:
-        return _error_at(clause, "unexpected MATCH_CONDITION", source, "the comparison of times stands in ON, with AND")
+        return error_at(clause, "unexpected MATCH_CONDITION", source, "the comparison of times stands in ON, with AND")
     if description in ("Expected TYPE after CAST", "Expected type"):
-        return _error_at(token, f"there is no type {token.text}", source, _type_hint(token.text))
+        return error_at(token, f"there is no type {token.text}", source, _type_hint(token.text))
     after = next((word for word in source.tokens if word.start > statement[-1].start), None)
     if unclosed is not None and after is not None and after.token_type is TokenType.SEMICOLON:
-        return _error_at(after, "; ends a statement", source, "write a comma in its place, or ) before it")
+        return error_at(after, "; ends a statement", source, "write a comma in its place, or ) before it")
     others = any(word.text in "[]{}" for word in statement)
     hint, at = usual_form(statement, at)
     token = statement[at]
+    if hint is None and (misplaced := misplaced_clause(source, statement, at)) is not None:
+        return misplaced
     if _closes_nothing(statement[: at + 1]):
         hint = (repair(source, statement, at) if others else None) or "it closes nothing: leave it out"
     is_type = "AS after CAST" in description
     if hint is None and not is_type and (misspelled := meant_key_word(source, statement, at)) is not None:
         word, meant = misspelled
-        return _error_at(word, f"unexpected {word.text}", source, f"did you mean {meant}?")
+        return error_at(word, f"unexpected {word.text}", source, f"did you mean {meant}?")
     if re.match(r"Expect\w* \)", description) and unclosed is not None:
         closed = (repair(source, statement, at) if others else None) or "write ) where it ends"
-        return _error_at(unclosed, "a parenthesis is not closed", source, closed)
+        return error_at(unclosed, "a parenthesis is not closed", source, closed)
     expected = re.match(r"Expect\w* (\)|\w[\w ()]*?)(?= but got|$)", description)
     if expected:
         message = f"expected {expected[1]}"
@@ -132,9 +125,9 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
             hint = hint or "name a stream, table or query there"
         hint = hint or (None if is_type else repair(source, statement, at)) or f"write {lacks} {side} {token.text}"
     elif description.startswith("Required") and hint is None and _lacks_second_end(statement[: at + 1]):
-        return _error_at(token, "BETWEEN has two ends", source, _TWO_ENDS)
+        return error_at(token, "BETWEEN has two ends", source, _TWO_ENDS)
     elif description.startswith("Required") and at + 1 == len(statement) and token.token_type is not TokenType.R_PAREN:
-        return _error_at(token, f"the text ends after {token.text}", source, hint or _go_on(token))
+        return error_at(token, f"the text ends after {token.text}", source, hint or _go_on(token))
     elif description.startswith("Required") and token.token_type is TokenType.R_PAREN:
         trunc = "TRUNC takes a date and a unit, as in TRUNC(d, 'MM'); of numbers there are FLOOR and CEIL"
         what = trunc if "DateTrunc" in description else "write a column or a value there, as in UPPER(name)"
@@ -146,7 +139,7 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
             needed = _needed(called.text, description)
             return SqlError(f"{called.text.upper()} takes more arguments", **source.span(called.start, token.end + 1),
                             hint=needed or what)  # fmt: skip
-        return _error_at(token, "something is missing before )", source, what)
+        return error_at(token, "something is missing before )", source, what)
     else:
         message = f"unexpected {source.token_text(token)}"
     if hint is None and message.startswith("unexpected"):
@@ -156,43 +149,7 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
         hint = _TWO_ENDS if _lacks_second_end(statement[:at]) else hint
     hint = hint or _what_may_lack(statement, at) or _another_sign(source, statement) or repair(source, statement, at)
     between = f"between {source.token_text(statement[at - 1])} and {source.token_text(token)}"
-    return _error_at(token, message, source, hint or f"something is missing, or too much, {between}")
-
-
-def refuse_order_of_clauses(source: SourceText, statement: Sequence[Token]) -> None:
-    """Refuse a clause behind one that it stands before, as WHERE behind GROUP BY: the parser would put it in its place.
-
-    Raises:
-        SqlError: there is one, with its place.
-    """
-    latest: list[Token | None] = [None]  # of each open parenthesis the clause that stands farthest in the order
-    for preceding, token, following in zip([None, *statement], statement, [*statement[1:], None], strict=False):
-        if token.token_type is TokenType.L_PAREN:
-            latest.append(None)
-        elif token.token_type is TokenType.R_PAREN and len(latest) > 1:
-            latest.pop()
-        elif token.token_type in _SET_OPERATORS and latest[-1] is not None and latest[-1].token_type in _OF_ANSWERS:
-            what = f"{latest[-1].text.upper()} stands before {token.text.upper()}"
-            raise _error_at(token, what, source, "it is of the whole answer, at the end; of one query, in parentheses")
-        elif token.token_type in (TokenType.SELECT, TokenType.FROM):
-            latest[-1] = None
-        elif (rank := _rank(preceding, token, following)) is not None:
-            before = latest[-1]
-            if before is not None and rank < _CLAUSES[before.token_type]:
-                word, earlier = token.text.upper(), before.text.upper()
-                if (word, earlier, source.dialect) == ("GROUP BY", "HAVING", "oracle"):
-                    continue  # there they may stand in any order
-                hint = _OF_GROUPS if (word, earlier) == ("WHERE", "GROUP BY") else f"move {word} … before {earlier}"
-                raise _error_at(token, f"{word} stands before {earlier}", source, hint)
-            latest[-1] = token
-
-
-def _rank(preceding: Token | None, token: Token, following: Token | None) -> int | None:
-    """Where a clause stands in the order of clauses; ``None`` of another word, as of a column that is called limit."""
-    if preceding is not None and preceding.token_type in BEFORE_VALUE:
-        return None  # a column that is called so
-    begins = following is not None and following.token_type in (TokenType.NUMBER, TokenType.L_PAREN, TokenType.ALL)
-    return _CLAUSES.get(token.token_type) if token.token_type is not TokenType.LIMIT or begins else None
+    return error_at(token, message, source, hint or f"something is missing, or too much, {between}")
 
 
 def look_at_lists(source: SourceText, statement: Sequence[Token]) -> None:
@@ -203,15 +160,17 @@ def look_at_lists(source: SourceText, statement: Sequence[Token]) -> None:
     """
     for before, token, after in zip(statement, statement[1:], [*statement[2:], None], strict=False):
         if before.token_type is TokenType.IN and after is not None and after.token_type is TokenType.COMMA:
-            raise _error_at(token, "a list stands in parentheses", source, f"IN ({source.token_text(token)}, …)")
+            raise error_at(token, "a list stands in parentheses", source, f"IN ({source.token_text(token)}, …)")
         if before.token_type is TokenType.LIMIT and after is not None and after.token_type is TokenType.COMMA:
-            raise _error_at(
+            raise error_at(
                 after, "LIMIT has one number", source, f"of LIMIT {token.text}, n write LIMIT n OFFSET {token.text}"
             )
         if _is_thousand(before, token, after) and not source.sql[: token.start].count("("):
             what = f"{before.text},{after.text if after else ''} are two values"
             source.warn(what, token, "a number has nothing between its thousands")
         if before.token_type is token.token_type is TokenType.STRING:
+            if source.rules.reserves_words and "\n" not in source.sql[before.end : token.start]:
+                raise error_at(token, "a text follows a text", source, "write a comma, or || between them")
             what = f"two texts without a comma between them are one, '{before.text}{token.text}'"
             source.warn(what, token, "write a comma before it; if one text is meant, || puts two together")
 
@@ -280,7 +239,7 @@ def refuse_gaps(source: SourceText, statement: Sequence[Token]) -> None:
         SqlError: something is missing after such a word.
     """
     if (unclosed := _unclosed_parenthesis(statement)) is not None:
-        raise _error_at(unclosed, "a parenthesis is not closed", source, "write ) where it ends")
+        raise error_at(unclosed, "a parenthesis is not closed", source, "write ) where it ends")
     for before, word, after in zip([None, *statement], statement, [*statement[1:], None], strict=False):
         if _is_passed_over(before, word, after, source.dialect):
             quoted = exp.to_identifier(word.text, quoted=True).sql(source.dialect)
@@ -288,7 +247,7 @@ def refuse_gaps(source: SourceText, statement: Sequence[Token]) -> None:
             meant = f"a column that is called so stands in quotes: {quoted}"
             if word.token_type is TokenType.FETCH and after is not None and after.token_type is TokenType.NUMBER:
                 meant = f"as in FETCH FIRST {after.text} ROWS ONLY"
-            raise _error_at(word, what, source, meant)
+            raise error_at(word, what, source, meant)
         if source.rules.exports_state and word.text.upper() == "EXPORT_STATE":
             what = "EXPORT_STATE is not supported"
             raise UnsupportedError(what, **source.span(word.start, word.end + 1), hint="leave it out: it is no alias")
@@ -300,10 +259,10 @@ def refuse_gaps(source: SourceText, statement: Sequence[Token]) -> None:
         if not (comma or token.token_type is TokenType.ON):
             continue
         if following is None:
-            raise _error_at(token, f"the text ends after {token.text}", source, _go_on(token))
+            raise error_at(token, f"the text ends after {token.text}", source, _go_on(token))
         if following.token_type in _ENDING:
             hint = f"leave the comma out, or write what belongs before {following.text}" if comma else None
-            raise _error_at(token, f"nothing stands between {token.text} and {following.text}", source, hint)
+            raise error_at(token, f"nothing stands between {token.text} and {following.text}", source, hint)
 
 
 def _is_passed_over(before: Token | None, word: Token, after: Token | None, dialect: str) -> bool:
@@ -358,7 +317,7 @@ def _comparison_without_value(source: SourceText, statement: Sequence[Token]) ->
         value = source.token_text(words[compared - 1]) if compared else "x"
         is_plain = words[compared - 1].token_type in _NAMES
         hint = f"as in {before.text.upper()} {value if is_plain else 'x'} {source.token_text(sign)} …"
-        return _error_at(sign, f"nothing is compared before {source.token_text(sign)}", source, hint)
+        return error_at(sign, f"nothing is compared before {source.token_text(sign)}", source, hint)
     return None
 
 
@@ -370,10 +329,6 @@ def _shortened(source: SourceText, at: int | None) -> str:
         return "leave out what is too much"
     end = before[-1].start if before[-1].token_type is TokenType.COMMA else before[-1].end + 1
     return f"write {source.sql[called.start : end].rstrip()})"
-
-
-def _error_at(token: Token, what: str, source: SourceText, hint: str | None = None) -> SqlError:
-    return SqlError(f"syntax error: {what}", **source.span(token.start, token.end + 1), hint=hint)
 
 
 def _go_on(token: Token) -> str:

@@ -318,7 +318,10 @@ def _share(share: Expression | None, syntax: AggregateSyntax, source: SourceText
 
 
 _EXTREMES = ("min", "max", "min_by", "max_by")
-_OF_A_ROW = {"max": "the largest of a row is GREATEST(a, b)", "min": "the smallest of a row is LEAST(a, b)"}
+_OF_A_ROW = {
+    "max": "the largest of a row is GREATEST(a, b); MAX_BY(x, t) is the x where t is the greatest",
+    "min": "the smallest of a row is LEAST(a, b); MIN_BY(x, t) is the x where t is the least",
+}
 _OF_MIDDLES = ("mad", "median", "percentile")
 _SHARES = ("percentile", "percentile_disc", "approx_percentile")
 _WITH_SHARE = "as in PERCENTILE(amount, 0.9), or PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY amount): 90 percent"

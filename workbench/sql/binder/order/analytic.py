@@ -210,7 +210,8 @@ class Analytics:
         refuse_maps(*partition)
         for key in parts["order"].expressions if parts["order"] is not None else ():
             if isinstance(key.this, exp.Literal):
-                raise b.source.error("ORDER BY in OVER takes expressions, not positions", key.this)
+                raise b.source.error("ORDER BY in OVER takes expressions, not positions", key.this,
+                                     "name a column, or leave it out: a constant orders nothing")  # fmt: skip
         keys = sort_keys(parts["order"], (), b.bind, b.source)
         by = tuple(sorted((p for p in partition if not isinstance(p, Constant)), key=order_of_texts))
         window = exp.Window(this=node.this, spec=parts["spec"], order=parts["order"])

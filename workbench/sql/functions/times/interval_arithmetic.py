@@ -71,8 +71,13 @@ def plus_minus(
     b: ExpressionBinder, left: Expression, right: Expression, sign: int, node: exp.Expr
 ) -> Expression | None:
     """A sum or difference with an interval or a time of the day in it, or of two times that is an interval; ``None`` of
-    any other."""
+    any other. A timestamp and a number of days have one where the dialect says so."""
     operator = "+" if sign == 1 else "-"
+    if left.type == TIMESTAMP and right.type.kind is Kind.INTEGER:
+        if b.rules.exact:
+            unit = f"INTERVAL '{right.value}' DAY" if isinstance(right, Constant) else "INTERVAL '1' DAY * n"
+            raise b.source.error("a number has no unit beside a timestamp", node, f"write {unit}")
+        return call("add_seconds", left, call("*", right, Constant(sign * 86400, INTEGER)))
     if left.type.counted or right.type.counted:
         if (sign == 1 and right.type.temporal) or (right.type == TIME and left.type == INTERVAL):
             left, right = right, left
