@@ -133,6 +133,9 @@ def test_a_name_without_as(word: str, judge: duckdb.DuckDBPyConnection) -> None:
     [
         *(("spark", item) for item in ("a[SIZE(a) - 1]", "EXISTS(a, e -> e > 3)", "a[id]", "s LIKE ('a%')")),
         *(("duckdb", item) for item in ("a[LEN(a)]", "a[RANGE(3)[1]]", "{'at': id}", "[id, 1][id]", "s LIKE ('a%')")),
+        *(("duckdb", item) for item in ("id > 0 = 1", "(id > 0) IN (0, id)", "1_000 + id", "s !~ 'x'")),
+        *(("spark", item) for item in ("id !> 3", "id !< 3", "!(id > 3)")),
+        *(("postgres", item) for item in ("1_000 + id", "s !~* 'x'")),
         *(("postgres", item) for item in ("a[ARRAY_LENGTH(a, 1)]", "s LIKE ANY (ARRAY['a%', 'b%'])")),
     ],
 )

@@ -49,6 +49,7 @@ WRONG: dict[str, tuple[Callable[[Session], Any], str, str]] = {
     "a setting": (lambda s: s.config(timezone="UTC"), "no config", "%argus config in a cell"),
     "a record that is none": (lambda s: s.add_stream("V", [{"a": 1}, None]), "record 2 of the list is None", "leave"),
     "a variable in quotes": (lambda s: s.add_table("V", "tickets"), "no file tickets", "without quotes"),
+    "a clause as an argument": (lambda s: s.register("SELECT film FROM Tickets", limit=3), "limit", "LIMIT …"),
     "batches ago": (lambda s: s.query("takings").result(at=-2), "no instant", "batch=0"),
 }  # fmt: skip
 

@@ -69,6 +69,13 @@ _GIVEN_OTHERWISE = {
     "until": "play(…) goes on to the end, and result(at=…) is the answer as of a time;",
 }  # fmt: skip
 """What is said in another way than by an argument."""
+_CLAUSES = {
+    **dict.fromkeys(("limit", "n", "top", "head", "rows"), "LIMIT"),
+    **dict.fromkeys(("where", "filter", "condition"), "WHERE"),
+    **dict.fromkeys(("order_by", "sort", "sort_by", "descending"), "ORDER BY"),
+    **dict.fromkeys(("group_by", "by", "groupby"), "GROUP BY"),
+}
+"""Arguments that are a clause of the text where a text of SQL is given."""
 _NEEDED = {
     "columns": "give a dictionary of names and SQL types: {'fee': 'double', 'day': 'date'}",
     "spark": "it is a session of Spark; a folder is given by its name, Session(path='fraud')",
@@ -217,6 +224,8 @@ def _meant_parameter(
     called: str, unknown: str, known: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> str | None:
     """A hint for an argument of an unknown name: the parameter that is meant, or a value of a column."""
+    if "sql" in known and (clause := _CLAUSES.get(unknown.lower())) is not None:
+        return f"it belongs into the text: {known[0]}='SELECT … {clause} …';"
     begun = (f"did you mean {name}?" for name in known if name.startswith(unknown))
     elsewhere = _PARAMETERS_OF_OTHERS.get(unknown.lower())
     columns = {column.lower() for column, _ in getattr(args[0], "columns", ())} if args else set()

@@ -16,7 +16,7 @@ from typing import Any
 
 from workbench.sql.algebra.coercion import comparable_sides, is_null
 from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, DataType, Kind, parse_expression_type
+from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, STRING, DataType, Kind, parse_expression_type
 from workbench.sql.dialect import Dialect
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.declaration import function
@@ -45,8 +45,10 @@ def placed_sides(symbol: str, left: Expression, right: Expression, source: Sourc
 
 
 def numbers_of_truths(rules: Dialect, *sides: Expression) -> tuple[Expression, ...]:
-    """The sides of a comparison, of which a BOOLEAN beside a number is 0 or 1 where the dialect says so."""
-    if not rules.truth_is_number or not any(side.type.numeric and not is_null(side) for side in sides):
+    """The sides of a comparison, of which a BOOLEAN beside integers is 0 or 1 where the dialect says so."""
+    numbers = [side for side in sides if side.type.numeric and not is_null(side)]
+    exact = all(n.type.kind is Kind.INTEGER or (isinstance(n, Constant) and n.type != DOUBLE) for n in numbers)
+    if not (rules.truth_is_number and numbers and exact):
         return sides
     return tuple(cast(side, INTEGER) if side.type == BOOLEAN else side for side in sides)
 

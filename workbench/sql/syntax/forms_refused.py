@@ -64,7 +64,7 @@ _REFUSED = (
      "write NOT"),
     (frozenset({"postgres", "oracle"}), rf"\bGROUP BY (?P<at>ALL)(?= {_BEHIND_GROUPS}| \)|$)",
      "GROUP BY ALL is of another dialect", "name the columns"),
-    (frozenset({"postgres", "oracle", "trino", "presto"}), r"(?:^|(?<!TRIM )\( )(?P<at>FROM)\b",
+    (frozenset({"postgres", "oracle", "trino", "presto"}), r"(?:^|(?<!TRIM )\( )(?P<at>FROM)\b(?!.* \|>)",
      "syntax error: a query begins with SELECT", "write SELECT … FROM …"),
     # What the parser reads over.
     (_ALL, r"\b(?P<of>FROM|WHERE|HAVING|BETWEEN|JOIN|ON|LIMIT|UNION|WITH|AS|BY|IN|LIKE|THEN|ELSE) (?P<at>(?P=of))\b",

@@ -182,14 +182,14 @@ class Strict:
 
     def _parse_limit(self, *given: Any, **flags: Any) -> exp.Expr | None:
         """LIMIT with a number alone, or FETCH with ROWS ONLY."""
-        begin = self._index
+        begin, has_word = self._index, self._next.text.upper() in ("FIRST", "NEXT")
         node = cast(exp.Expr | None, cast(Any, super())._parse_limit(*given, **flags))
         options = node.args.get("limit_options") if isinstance(node, exp.Limit | exp.Fetch) else None
         has_rows = options is not None and bool(options.args.get("rows"))
         if isinstance(node, exp.Limit) and (has_rows or (options is not None and options.args.get("with_ties"))):
             _refuse(self._prev, "LIMIT has a number alone", f"leave {self._prev.text} out")
         last = self._prev.text.upper()
-        if isinstance(node, exp.Fetch) and not (has_rows and last in ("ONLY", "TIES")):
+        if isinstance(node, exp.Fetch) and has_word and not (has_rows and last in ("ONLY", "TIES")):
             number = next((token.text for token in self._tokens[begin : self._index] if token.text.isdigit()), "1")
             _refuse(self._tokens[begin], "FETCH ends with ROWS ONLY", f"write FETCH FIRST {number} ROWS ONLY")
         return node
