@@ -216,7 +216,7 @@ class Command:
 
     def _check_names(self, names: Sequence[str]) -> None:
         for word in names:
-            if (option := f"--{word.lower()}") in self.options:
+            if (option := f"--{word.lower().replace('order', 'sort')}") in self.options:
                 hint = f"it is an option, {option}; %argus help {self.name}"
                 raise MagicError(f"there is no query {word}", hint=hint)
 

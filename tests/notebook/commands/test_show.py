@@ -246,6 +246,7 @@ def test_why_shows_the_rows_that_an_answer_is_computed_from(run, shell):
     [
         ("results big where amount > 3", "there is no query where\nhint: it is an option, --where"),
         ("results big limit 3", "there is no query limit\nhint: it is an option, --limit"),
+        ("results big order by amount desc", "there is no query order\nhint: it is an option, --sort"),
         ("snapshot big", "big is a query, and the name of the file comes first\nhint: %argus snapshot big.html big"),
         ("plan --dialect postgres", "--dialect is of a file of SQL\nhint: --save network.sql --dialect postgres"),
     ],
