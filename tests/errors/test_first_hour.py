@@ -156,6 +156,7 @@ def test_a_file_that_is_called_as_a_text_and_is_none(
         ("stop q", "has no command stop", "%argus drop NAME"),
         ("streams S2 in.csv", "S2 is not understood", "%argus stream S2 in.csv adds one"),
         ("plan q --format png", "there is no option --format", "%argus help plan"),
+        ("notify q --when n > 3", "there is no option --when", "%argus notify NAME kg > 3"),
         ("drop slow, best", "best is not", "%argus drop slow, then %argus drop best"),
         ("run until end", "N is a whole number", "%argus play --speed max"),
         ("stream S in.csv --every 5", "there is no option --every", "did you mean --batch?"),

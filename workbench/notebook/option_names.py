@@ -15,6 +15,7 @@ SYNONYMS = {
 }  # fmt: skip
 """What options are called elsewhere."""
 HOW_GIVEN = {
+    "when": "a condition stands behind the name, as in %argus notify NAME kg > 3",
     "typeformat": '--type "day=date d.M.yyyy" says how a column is written',
     **dict.fromkeys(("where", "filter", "select", "query"),
                     "conditions stand in queries; CREATE VIEW v AS SELECT … WHERE … names rows that several read"),
