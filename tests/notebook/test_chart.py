@@ -13,9 +13,13 @@ import pandas as pd
 import pytest
 
 from workbench.notebook.chart import ChartColumns, answer_chart, changes_chart, points_of
+from workbench.notebook.chart_series import total_columns
 from workbench.notebook.command_line import MagicError
 from workbench.notebook.display import Shown
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.logical import output_columns
+from workbench.sql.schema import Schema
 
 
 def chart(rows: pd.DataFrame, total: int | None = None, **asked: str) -> Shown:
@@ -232,3 +236,52 @@ def test_times_of_a_column_are_drawn_as_each_by_itself(frequency: str, asked: di
     slow = fast.assign(at=fast["at"].astype(object))
     columns = ChartColumns.of([("at", TIMESTAMP), ("n", INTEGER)], asked).drawn_as(fast)
     assert points_of(fast, columns) == points_of(slow, columns)
+
+
+def test_of_many_series_those_with_the_largest_values_are_drawn_each_in_its_own_colour() -> None:
+    rows = pd.DataFrame(
+        [(f"2026-01-0{day}", f"m{meter:02}", meter + day / 10) for day in (3, 2, 1) for meter in range(60)],
+        columns=["at", "meter", "kwh"],
+    ).astype({"at": "datetime64[us]"})
+    shown = chart(rows, 600, x="at", y="kwh", by="meter", kind="line")
+    head = shown.text.splitlines()[0]
+    assert head == (
+        "q, kwh by at by meter: the latest 180 of 600 rows; the 10 of 60 series with the largest values, "
+        "a condition (--where) chooses others"
+    )
+    assert (shown.html or "").count("mark-line role-mark") == 10 and "entries" not in (shown.html or "")
+    assert {*re.findall(r">(m\d\d)<", shown.html or "")} == {f"m{meter}" for meter in range(50, 60)}
+
+
+def test_many_rows_that_are_not_the_newest_are_not_called_so() -> None:
+    rows = pd.DataFrame({"at": pd.to_datetime(["2026-01-01", "2026-01-03", "2026-01-02"]), "n": [1, 2, 3]})
+    assert chart(rows, 9).text.startswith("q, n by at: 3 of 9 rows")
+
+
+_SALES = Schema({"t": (("tariff", STRING), ("city", STRING), ("price", DOUBLE))})
+
+
+@pytest.mark.parametrize(
+    ("sql", "y", "by"),
+    [
+        ("SELECT city, COUNT(*) AS n, SUM(price) AS total, MAX(price) AS most FROM t GROUP BY city", "total", None),
+        ("SELECT city, MAX(price) AS most, COUNT(*) AS n FROM t GROUP BY city ORDER BY n", "n", None),
+        ("SELECT city, AVG(price) AS mean, MAX(price) AS most FROM t GROUP BY city", "most", None),
+        ("SELECT city, tariff, SUM(price) AS total, MIN(price) AS least FROM t GROUP BY ALL", "total", "tariff"),
+        ("SELECT city, tariff, MIN(price) AS least FROM t GROUP BY ALL", "least", None),
+        ("SELECT city, price FROM t", "price", None),
+    ],
+)
+def test_counts_and_sums_are_drawn_before_other_numbers(sql: str, y: str, by: str | None) -> None:
+    query = bind(sql, "spark", _SALES).query
+    drawn = ChartColumns.of(output_columns(query), {}, total_columns(query))
+    assert (drawn.y, drawn.by) == (y, by)
+
+
+def test_names_that_repeat_are_stacked_by_the_other_name() -> None:
+    types = [("city", STRING), ("kind", STRING), ("n", INTEGER)]
+    columns = ChartColumns.of(types, {}, ["n"])
+    once = pd.DataFrame({"city": ["a", "b"], "kind": ["x", "y"], "n": [1, 2]})
+    twice = pd.DataFrame({"city": ["a", "a", "b"], "kind": ["x", "y", "x"], "n": [1, 2, 3]})
+    assert columns.drawn_as(once).by is None and columns.drawn_as(twice).by == "kind"
+    assert len({*re.findall(r"fill=\"(#\w{6})\"", answer_chart(twice, columns, 3, "q").html or "")}) == 2

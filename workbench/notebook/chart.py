@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
@@ -26,6 +26,7 @@ import vl_convert
 from workbench.errors import nearest
 from workbench.explain.text import counted, monospace, short
 from workbench.notebook.chart_axes import CLOCK, whole_ticks
+from workbench.notebook.chart_series import SERIES, largest_series
 from workbench.notebook.command_line import MagicError
 from workbench.notebook.display import Shown, marked_cell, table
 from workbench.sql.algebra.column_names import unique_names
@@ -34,8 +35,6 @@ from workbench.sql.algebra.types import DataType, Kind
 WIDTH, HEIGHT, BAR_HEIGHT = 640, 220, 20
 BARS, POINTS = 30, 1_000
 """Rows that are drawn where no number is given: as bars, and as points."""
-SERIES = 12
-"""Series that are drawn where none were asked for, and named in a legend."""
 LINE, AREA, DOTS, BARS_KIND = "line", "area", "points", "bars"
 CHART_KINDS = (BARS_KIND, LINE, AREA, DOTS)
 _MARKS = {BARS_KIND: "bar", LINE: "line", AREA: "area", DOTS: "point"}
@@ -77,7 +76,7 @@ class ChartColumns:
         by: the column whose values are series of colours of their own; ``None``: one series.
         kind: one of ``CHART_KINDS``; empty: bars, or over time a line, or points where a series has a time twice.
         x_kind: the type of ``x``.
-        by_itself: whether these series were not asked for; of too many one is made.
+        by_itself: whether these series were not asked for; of too many, or where each name stands once, one is made.
     """
 
     x: str | None
@@ -88,12 +87,15 @@ class ChartColumns:
     by_itself: bool = False
 
     @staticmethod
-    def of(columns: Sequence[tuple[str, DataType]], asked: Mapping[str, str]) -> ChartColumns:
+    def of(
+        columns: Sequence[tuple[str, DataType]], asked: Mapping[str, str], totals: Collection[str] = ()
+    ) -> ChartColumns:
         """The columns that are asked for, and else those that an answer suggests.
 
         Args:
             columns: names and types of the answer's columns.
             asked: of ``x``, ``y``, ``by`` and ``kind`` those that are given.
+            totals: its counts and sums: the last of them is drawn before other numbers, and they may be stacked.
 
         Raises:
             MagicError: there is no such column or kind, or no numbers to draw.
@@ -111,7 +113,8 @@ class ChartColumns:
         if kind and kind not in CHART_KINDS:
             raise MagicError(f"there is no kind of chart {kind}", hint=f"kinds are {', '.join(CHART_KINDS)}")
         numbers = [name for name, kind_ in kinds.items() if kind_ in _NUMBERS]
-        y = given.get("y") or next((name for name in reversed(numbers) if name not in given.values()), None)
+        offered = [name for name in numbers if name not in given.values()]
+        y = given.get("y") or next(reversed([name for name in offered if name in totals] or offered), None)
         if y is None:
             raise MagicError(
                 "the answer has no column of numbers",
@@ -127,7 +130,8 @@ class ChartColumns:
         x = given.get("x") or next(iter([*named, *free]), None)
         x_kind = None if x is None else kinds[x]
         texts = [name for name in named if name != x and kinds[name] is Kind.STRING]
-        suits = texts[0] if x_kind in _TIMES and len(texts) == 1 and "x" not in given else None
+        has_series = x_kind in _TIMES or (x_kind is Kind.STRING and y in totals and not kind)
+        suits = texts[0] if has_series and len(texts) == 1 and "x" not in given else None
         return ChartColumns(x, y, given.get("by", suits), kind, x_kind, suits is not None and "by" not in given)
 
     @property
@@ -147,7 +151,9 @@ class ChartColumns:
 
     def drawn_as(self, rows: pd.DataFrame) -> ChartColumns:
         """With the kind and series in which these rows are drawn, where none were asked for."""
-        if self.by_itself and rows[self.by].nunique(dropna=False) > SERIES:
+        if self.by_itself and (
+            rows[self.by].nunique(dropna=False) > SERIES or (self.named and not rows[self.x].duplicated().any())
+        ):
             return replace(self, by=None, by_itself=False).drawn_as(rows)
         if self.kind:
             return self
@@ -202,11 +208,15 @@ def answer_chart(rows: pd.DataFrame, columns: ChartColumns, total: int, title: s
 
 
 def chart_heading(rows: pd.DataFrame, columns: ChartColumns, total: int, title: str) -> str:
-    """What a chart is of, and how many rows it draws."""
-    drawn = int(_drawn(rows, columns).sum())
-    first = counted(total, "row") if len(rows) == total else f"{len(rows):,} of {counted(total, 'row')}"
-    count = first if drawn == len(rows) else f"{first}, {len(rows) - drawn:,} without a value left out"
-    return f"{title}, {columns}: {count}"
+    """What a chart is of, which of its rows and series it draws, and what chooses others."""
+    drawn = int(_placed(rows, columns).sum())
+    newest = columns.over_time and rows[columns.x].dropna().is_monotonic_decreasing  # as they are asked for of many
+    first = f"{'the latest ' * newest}{len(rows):,} of {counted(total, 'row')}"
+    count = counted(total, "row") if len(rows) == total else first
+    count += f", {len(rows) - drawn:,} without a value left out" * (drawn < len(rows))
+    series = 0 if columns.by is None else largest_series(rows[columns.by], _floats(rows[columns.y]))[1]
+    largest = f"; the {SERIES} of {series:,} series with the largest values, a condition (--where) chooses others"
+    return f"{title}, {columns}: {count}{largest * (series > SERIES)}"
 
 
 def points_of(rows: pd.DataFrame, columns: ChartColumns) -> list[dict[str, Any]]:
@@ -248,7 +258,13 @@ def _distinct_names(labels: list[str], rows: pd.DataFrame, columns: ChartColumns
 
 
 def _drawn(rows: pd.DataFrame, columns: ChartColumns) -> npt.NDArray[np.bool_]:
-    """Which rows have a point: those with a number, and a place where places are times or numbers."""
+    """Which rows have a point: those that have a place, and are of a series that is drawn."""
+    placed = _placed(rows, columns)
+    return placed if columns.by is None else placed & largest_series(rows[columns.by], _floats(rows[columns.y]))[0]
+
+
+def _placed(rows: pd.DataFrame, columns: ChartColumns) -> npt.NDArray[np.bool_]:
+    """Which rows have a number, and a place where places are times or numbers."""
     there = np.isfinite(_floats(rows[columns.y]))
     if columns.x is None or columns.named:
         return there

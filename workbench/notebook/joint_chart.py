@@ -10,6 +10,7 @@ import pandas as pd
 
 from workbench.explain.text import listed
 from workbench.notebook.chart import ChartColumns
+from workbench.notebook.chart_series import total_columns
 from workbench.notebook.command_line import MagicError
 from workbench.notebook.display import marked_cell
 from workbench.sql.algebra.column_names import unique_names
@@ -54,7 +55,7 @@ def drawn_rows(query: Query, asked: Mapping[str, str], limit: int | None = None,
         MagicError: the answer has no such columns.
     """
     try:
-        columns = ChartColumns.of(query.columns, asked)
+        columns = ChartColumns.of(query.columns, asked, total_columns(query.logical))
     except MagicError as error:
         raise MagicError(f"{query.name}: {error.message}", hint=error.hint) from error
     total = query.count(**{name: refined[name] for name in refined.keys() - {"sort", "descending"}})

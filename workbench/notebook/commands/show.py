@@ -15,6 +15,7 @@ from workbench.explain.explanation import is_shared
 from workbench.explain.portable.dialects import PORTABLE
 from workbench.explain.text import counted, listed, short
 from workbench.notebook.chart import BARS, POINTS, ChartColumns, answer_chart, changes_chart
+from workbench.notebook.chart_series import total_columns
 from workbench.notebook.command_line import MagicError, argument, command, condition, natural_number
 from workbench.notebook.commands.define import LIMIT, OUTPUT, show_result
 from workbench.notebook.context import NotebookContext
@@ -124,7 +125,11 @@ def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
         shown, total = rows.head(limit), len(rows)
         title = f"what {query.name} has more (1) and less (-1) after batch {then} than after batch {first}"
     elif refined or (arguments.chart is not None and query.status == "active"):
-        drawn = None if arguments.chart is None else ChartColumns.of(query.columns, chart_parts(arguments.chart))
+        drawn = (
+            None
+            if arguments.chart is None
+            else ChartColumns.of(query.columns, chart_parts(arguments.chart), total_columns(query.logical))
+        )
         moments = {"at": arguments.at, "batch": arguments.batch}
         past = {name: given for name, given in moments.items() if given is not None}
         total = query.count(**past, where=arguments.where)

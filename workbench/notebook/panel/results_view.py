@@ -14,6 +14,7 @@ from workbench.arrow.frames import frame_of
 from workbench.errors import WorkbenchError
 from workbench.explain.text import counted, monospace
 from workbench.notebook.chart import ChartColumns, answer_chart
+from workbench.notebook.chart_series import total_columns
 from workbench.notebook.display import Shown, as_of_html
 from workbench.notebook.joint_chart import DrawnRows, drawn_rows, joint
 from workbench.notebook.panel.answer_copies import COPIES
@@ -291,7 +292,7 @@ class ResultsView(View):
         if held is None:
             where = asked.where or None
             return drawn_rows(query, parts, batch=asked.past, where=where, sort=by, descending=descending)
-        columns = ChartColumns.of(query.columns, parts)
+        columns = ChartColumns.of(query.columns, parts, total_columns(query.logical))
         if columns.over_time and held.rows > columns.most and not by:  # the newest
             by, descending = columns.x, True
         names = [name for name, _ in query.columns]
