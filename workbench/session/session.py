@@ -193,6 +193,7 @@ class Session(
             reoptimizer,
             parts.verifier,
             parts.requests,
+            parts.sinks,
             dialect,
         )
         SessionSinks.__init__(self, store, parts.sinks, parts.subscriptions)

@@ -301,3 +301,78 @@ def test_agents_are_served_with_both_limits_or_none(run, session, monkeypatch):
     assert len(session.ports) == 2
     assert run("%argus agents --stop").error is None and not session.ports
     assert "no agents are served" in str(run("%argus agents --stop").error)
+
+
+KINDS = {
+    "notify": lambda context, folder: watch.notify.run(context, watch.notify.parse("q")),
+    "alert": lambda context, folder: watch.notify.run(context, watch.notify.parse("q n > 5")),
+    "folder": lambda context, folder: context.session.add_sink("q", str(folder), name="out"),
+    "function": lambda context, folder: context.session.add_sink("q", lambda batch, changes: None, name="f"),
+    "reader": lambda context, folder: context.session.register("SELECT n FROM q WHERE n > 3", name="r"),
+}
+"""What refers to a query by its name."""
+ENDED = {"notify": "sink notify q", "alert": "query q_alert, sink alert q", "folder": "sink out", "function": "sink f"}
+
+
+@pytest.mark.parametrize("done", ["dropped", "replaced"])
+@pytest.mark.parametrize("opened", ["again", "a copy"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_refers_to_a_query_ends_or_goes_on_with_it_also_when_opened(
+    tmp_path: Path, shown: list[str], capsys: pytest.CaptureFixture[str], kind: str, opened: str, done: str
+) -> None:
+    """Dropped: it ends and is named, and neither a copy nor a session that is opened says more of it."""
+    context = NotebookContext(
+        {}, lambda: Session(InProcess(), tmp_path / "s"), lambda path, *_: Session.open(path, InProcess())
+    )
+    session = context.session
+    session.add_stream("T", pd.DataFrame({"n": [1, 9, 2, 8]}), history=1, batch=1)
+    session.register("SELECT n FROM T", name="q")
+    KINDS[kind](context, tmp_path / "out")
+    session.run(1)
+    if done == "dropped":
+        told = watch.drop_query(session, "q")
+        assert told.partition("; with it ended ")[2] == ENDED.get(kind, "")
+        left = {"queries": ["r"] if kind == "reader" else [], "sinks": []}
+    else:
+        session.register("SELECT n FROM T WHERE n > 0", name="q", move=True)
+        left = {"queries": [*session.queries], "sinks": [*session.sinks]}
+    assert {"queries": [*session.queries], "sinks": [*session.sinks]} == left
+    place = tmp_path / "s"
+    if opened == "a copy":
+        place = tmp_path / "copy"
+        sessions_module.save.run(context, sessions_module.save.parse(str(place)))
+        watching = kind in ("notify", "alert") and done == "replaced"
+        assert ("it goes on to say below a cell" in capsys.readouterr().out) == watching
+        left["sinks"] = [name for name in left["sinks"] if name != "out"]
+    context.close()
+    sessions_module.open_session.run(context, sessions_module.open_session.parse(str(place)))
+    (line, *more) = capsys.readouterr().out.splitlines()
+    assert line.startswith(f"{place}: after batch 1")
+    assert [each.partition(":")[0] for each in more] == (["f"] if kind == "function" and left["sinks"] else [])
+    assert {"queries": [*context.session.queries], "sinks": [*context.session.sinks]} == left
+    context.session.run(2)
+    for sink in left["sinks"]:
+        if sink != "f":
+            wait_until_told(context.session, sink)
+            assert not context.session.sinks[sink].problem
+    context.close()
+
+
+def test_an_alert_whose_query_was_dropped_from_python_goes_on(
+    tmp_path: Path, shown: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    context = NotebookContext(
+        {}, lambda: Session(InProcess(), tmp_path / "s"), lambda path, *_: Session.open(path, InProcess())
+    )
+    context.session.add_stream("T", pd.DataFrame({"n": [1, 9, 2, 8]}), history=1, batch=1)
+    context.session.register("SELECT n FROM T", name="q")
+    watch.notify.run(context, watch.notify.parse("q n > 5"))
+    context.session.drop("q")
+    context.session.run(1)
+    context.close()
+    sessions_module.open_session.run(context, sessions_module.open_session.parse(str(tmp_path / "s")))
+    assert len(capsys.readouterr().out.splitlines()) == 1
+    context.session.run(2)
+    wait_until_told(context.session, "alert q")
+    assert "batch 3:" in shown[-1] and not context.session.sinks["alert q"].problem
+    context.close()

@@ -16,6 +16,7 @@ from workbench.explain.describe import NetworkView
 from workbench.explain.text import counted, listed
 from workbench.notebook.command_line import MagicError, argument, command, natural_number, new_variable
 from workbench.notebook.commands.costs import what_if
+from workbench.notebook.commands.watch import drop_query
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import as_of, counts, explained, plain, rows_table, show, together, with_as_of
 from workbench.notebook.drawing import picture
@@ -258,13 +259,15 @@ def show_result(context: NotebookContext, query: Query, limit: int, output: str 
     examples=("%argus drop big_transfers", "%argus drop FedWireTrans"),
 )
 def drop(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Drop a query and the nodes only it needed, or a stream or table that no query reads, with its rows."""
+    """Drop a query and the nodes only it needed, or a stream or table that no query reads, with its rows.
+
+    The sinks of a query and its alert end with it; queries that read it go on with what it was.
+    """
     session, name = context.session, arguments.name
     queries = {query.lower() for query in session.queries}
     streams = {stream.lower(): stream for stream in session.streams}
     if name.lower() in queries:
-        removed, left = drop_query(session, name)
-        show(f"{name} dropped: {counted(removed, 'node')} removed, {left:,} left")
+        show(drop_query(session, name))
     elif name.lower() in streams:
         stream = session.streams[streams[name.lower()]]
         session.drop_stream(stream.name)
@@ -273,11 +276,3 @@ def drop(context: NotebookContext, arguments: argparse.Namespace) -> None:
         known = [*session.queries, *session.streams]
         hint = hint_of(name, "one at a time, of", known)
         raise MagicError(f"there is no query, stream or table {name}", hint=hint)
-
-
-def drop_query(session: Session, name: str) -> tuple[int, int]:
-    """Drop a query; gives how many nodes that removed from the network, and how many are left."""
-    before = len(session.network.nodes)
-    session.drop(name)
-    after = len(session.network.nodes)
-    return before - after, after

@@ -169,12 +169,12 @@ def open_session(context: NotebookContext, arguments: argparse.Namespace) -> Non
         _check_saved(context, arguments.leave, f"%argus open {arguments.path} --leave")
     served = current is not None and not current.closed and bool(current.ports)
     session = context.open(arguments.path, arguments.trust, arguments.take_over)
-    unsaid = [] if session.read_only else watch_again(session)
+    unsaid = {} if session.read_only else watch_again(session)
     lines = [f"{arguments.path}: {described(session)}"]
     lines += [f"{name} does not run: {q.status}" for name, q in session.queries.items() if q.status != "active"]
     for statuses in (session.sources, session.sinks):
-        lines += [f"{name}: {status.problem}" for name, status in statuses.items() if status.problem]
-    lines += unsaid
+        problems = {name: status.problem for name, status in statuses.items() if status.problem}
+        lines += [f"{name}: {unsaid.get(name, problem)}" for name, problem in problems.items()]
     if served:
         lines.append(
             "what the session before served is served no more; %argus subscribe serves the answers of this one"

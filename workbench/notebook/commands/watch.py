@@ -11,6 +11,7 @@ from urllib.parse import quote
 from sqlglot import exp
 
 from workbench.errors import WorkbenchError
+from workbench.explain.text import counted, listed
 from workbench.monitoring.metrics import serve_metrics
 from workbench.notebook.command_line import MagicError, argument, command, condition, natural_number, port_number
 from workbench.notebook.context import NotebookContext
@@ -237,12 +238,32 @@ def is_watching(sink: str) -> bool:
     return sink.partition(" ")[0] in (_NOTIFY, _ALERT) and " " in sink
 
 
-def watch_again(session: Session) -> list[str]:
-    """Say below the running cell what was said below cells of a kernel that has ended; what cannot be said any more.
+def drop_query(session: Session, name: str) -> str:
+    """Drop a query, its sinks and its alert; says how many nodes that removed, and what ended with it."""
+    query, alert = session.query(name).name, alert_of(session, name)
+    before, sinks = len(session.network.nodes), [*session.sinks]
+    for each in (*alert, query):
+        session.drop(each)
+    after = len(session.network.nodes)
+    ended = [*(f"query {each}" for each in alert), *(f"sink {each}" for each in sinks if each not in session.sinks)]
+    told = f"; with it ended {listed(ended, 20)}" if ended else ""
+    return f"{query} dropped: {counted(before - after, 'node')} removed, {after:,} left{told}"
 
-    Each goes on with the batch after the last that it said.
+
+def alert_of(session: Session, name: str) -> list[str]:
+    """The name of the query of an alert on a query, if it has one."""
+    query = session.query(name).name
+    there = f"{_ALERT} {query}" in session.sinks and f"{query}_alert" in session.queries
+    return [f"{query}_alert"] if there else []
+
+
+def watch_again(session: Session) -> dict[str, str]:
+    """Say below the running cell what was said below cells of a kernel that has ended; why what cannot be said cannot.
+
+    Each goes on with the batch after the last that it said. The query of an alert may have been dropped while its own
+    query was left, as from Python: what satisfied the condition before is said again then when it changes.
     """
-    problems = []
+    problems = {}
     for sink, status in dict(session.sinks).items():
         kind, _, name = sink.partition(" ")
         if not is_watching(sink) or not status.problem:
@@ -251,12 +272,13 @@ def watch_again(session: Session) -> list[str]:
             title, rows_are = name, None
             if kind == _ALERT:
                 condition = session.query(status.query).sql.partition(" WHERE (")[2].rstrip("\n)")
-                title, rows_are = f"{name} where {condition}", identifying_columns(session.query(name).logical)
+                title = f"{name} where {condition}"
+                rows_are = identifying_columns(session.query(name).logical) if name in session.queries else None
             known, panel = max(0, status.batch), noticed(session.player)
             notification = Notification(title, known, panel, alert=kind == _ALERT, identity=rows_are)
             session.add_sink(status.query, notification, name=sink)
         except WorkbenchError as error:
-            problems.append(f"{sink}: {error.message}")
+            problems[sink] = error.message
     return problems
 
 
@@ -265,7 +287,7 @@ def _stop(session: Session, query: Query) -> None:
     sinks = [name for name in (f"{_NOTIFY} {query.name}", f"{_ALERT} {query.name}") if name in session.sinks]
     if not sinks:
         raise MagicError(f"nothing is said of {query.name}", hint=f"%argus notify {query.name}")
-    for sink in sinks:
+    for alert in alert_of(session, query.name):
+        session.drop(alert)
+    for sink in filter(session.sinks.__contains__, sinks):
         session.drop_sink(sink)
-    if f"{_ALERT} {query.name}" in sinks and f"{query.name}_alert" in session.queries:
-        session.drop(f"{query.name}_alert")

@@ -13,7 +13,8 @@ from workbench.errors import WorkbenchError
 from workbench.explain.query_costs import query_costs
 from workbench.explain.text import monospace
 from workbench.notebook.commands.costs import what_if
-from workbench.notebook.commands.define import drop_query, preview_query, register_and_describe
+from workbench.notebook.commands.define import preview_query, register_and_describe
+from workbench.notebook.commands.watch import drop_query
 from workbench.notebook.display import Shown, state_of, table
 from workbench.notebook.panel.markup import sparkline, tag
 from workbench.notebook.panel.view import View
@@ -128,9 +129,9 @@ class QueriesView(View):
         self._say(change)
 
     def _drop(self) -> None:
-        removed, _ = drop_query(self.session, self.name_field.value)
+        told = drop_query(self.session, self.name_field.value)
         self.player.announce()
-        self._say(f"{self.name_field.value} dropped: {removed:,} nodes removed")
+        self._say(told)
 
     def _try(self, action: Callable[[], None]) -> None:
         """Do what a button says, or show the error."""

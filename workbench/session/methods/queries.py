@@ -31,6 +31,7 @@ from workbench.session.query import Query
 from workbench.session.query_handles import QueryHandles
 from workbench.session.replacement import Replacement, compare_answers, replace_query
 from workbench.session.requests import QueryRequest, Requests
+from workbench.session.sinks.sinks import Sinks
 from workbench.session.state import ACTIVE, LAZY, QueryRecord, State
 from workbench.session.transitions import BoundText, Runtime
 from workbench.session.verification.report import Verification, Verifying
@@ -56,6 +57,7 @@ class SessionQueries:
         reoptimizer: plans the network anew.
         verifier: of answers.
         requests: for queries, of followers.
+        sinks: of the queries.
         dialect: SQL dialect of queries that name none.
     """
 
@@ -70,11 +72,12 @@ class SessionQueries:
         reoptimizer: Reoptimizer,
         verifier: Verifier,
         requests: Requests,
+        sinks: Sinks,
         dialect: str,
     ) -> None:
         self._store, self._runtime, self._failures, self._answers = store, runtime, failures, answers
         self._handles, self._suspension, self._reoptimizer = handles, suspension, reoptimizer
-        self._verifier, self._requests = verifier, requests
+        self._verifier, self._requests, self._sinks_of_queries = verifier, requests, sinks
         self.dialect = dialect
 
     @property
@@ -183,13 +186,17 @@ class SessionQueries:
         return self.query(self._requests.ask(QueryRequest(sql, name, dialect, results), seconds))
 
     def drop(self, name: str) -> None:
-        """Drop a query and exactly the nodes that no other query needs.
+        """Drop a query and exactly the nodes that no other query needs; its sinks end with it.
+
+        What their targets were given stays there. Queries that read it go on with what it was.
 
         Raises:
             QueryError: there is no such query.
         """
         with self._store.changing() as change:
-            change.state = transitions.drop(self._runtime, change.state, change.state.query(name).name)
+            name = change.state.query(name).name
+            change.state = transitions.drop(self._runtime, change.state, name)
+        self._sinks_of_queries.drop_of(name)
 
     def query(self, name: str) -> Query:
         """The query of that name.
