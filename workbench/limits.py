@@ -51,6 +51,8 @@ class Limits:
             disabled.
         pairs_compared_per_registration: comparing them takes a minute or two; a query of more is refused unless
             forced.
+        pairs_compared_per_question: the same for what an answer would be without some of its conditions (why_not),
+            which is computed to be counted; with more it is said not to have been looked at.
         steps_per_recursion: a recursive query with rows after as many steps is disabled: one that never ends would be
             noticed too late by the rows alone.
         rows_per_recursion: changed rows of all steps in one batch, of one task; more take a minute, and gigabytes of
@@ -141,6 +143,7 @@ class Limits:
     bytes_indexed_in_process: int = 64_000_000
     pairs_compared_per_batch: int = 500_000_000
     pairs_compared_per_registration: int = 100_000_000
+    pairs_compared_per_question: int = 20_000_000
     steps_per_recursion: int = 1_000
     rows_per_recursion: int = 20_000_000
     choices_per_match: int = 200_000

@@ -2,7 +2,8 @@
 
 A row that is expected and not there would be there if the query asked for less (why-not provenance: Chapman and
 Jagadish 2009). What may be left out is what drops rows: comparisons of WHERE, HAVING and QUALIFY, a window, a partner
-in a join, a set operator that takes rows away, LIMIT.
+in a join, a set operator that takes rows away, LIMIT. What no text has is left as it is: what ties elements to the
+array of their row, and what a LATERAL subquery computes to the row that it is computed for.
 """
 
 from __future__ import annotations
@@ -18,8 +19,20 @@ from workbench.network.sql_text import bare, expression_sql, function_sql, or_pr
 from workbench.network.view_names import UNNAMED, ViewNames
 from workbench.network.wording import Wording
 from workbench.sql.algebra.column_names import display_name, quoted, stored_name
-from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Origin, column_name, sources
+from workbench.sql.algebra.expressions import (
+    AggregateCall,
+    Call,
+    Column,
+    Constant,
+    Expression,
+    Origin,
+    column_name,
+    columns,
+    sources,
+    walk,
+)
 from workbench.sql.algebra.types import INTEGER
+from workbench.sql.functions.arrays.arrays import HAS_PLACE
 from workbench.sql.logical import (
     Block,
     Grouping,
@@ -31,12 +44,14 @@ from workbench.sql.logical import (
     StreamInput,
     as_query,
     output_columns,
+    parts_of,
     streams_of,
     unordered,
 )
 from workbench.sql.predicates.canonical import canonical
-from workbench.sql.predicates.cnf import FALSE, ORPred, PredSet, pred_set, predicate_sources
+from workbench.sql.predicates.cnf import FALSE, ORPred, PredSet, pred_set, predicate_expressions, predicate_sources
 from workbench.sql.predicates.implication import normalized
+from workbench.sql.predicates.null_safe import equal_sides
 
 _CLAUSES = {
     "where": "WHERE",
@@ -108,7 +123,9 @@ def conditions_of(query: LogicalQuery, views: ViewNames = UNNAMED) -> tuple[Cond
             found.setdefault(condition.key, condition)
         # What the other side of EXCEPT and NOT IN leaves out takes nothing away.
         is_taking = isinstance(part, SetQuery) and part.operator in _TAKING
-        waiting += part.children()[:1] if is_taking else part.children()
+        places = _places(part) if isinstance(part, Block) else ()
+        children = part.children()[:1] if is_taking else part.children()
+        waiting += [child for number, child in enumerate(children) if number not in places]
     return tuple(found.values())
 
 
@@ -173,24 +190,27 @@ def _own(part: Input, views: ViewNames) -> Iterator[Condition]:
             others = sorted(streams - streams_of(part.branches[0]) or streams)
             word = _TAKING_WORDS if part.operator in _TAKING else "INTERSECT, IN or EXISTS"
             yield Condition(f"{word}, rows of", ", ".join(others), ("set", id(part)))
-        case Block():
+        case Block() if not _is_constant_row(part):
             yield from _of_block(part, views)
 
 
 def _of_block(block: Block, views: ViewNames) -> Iterator[Condition]:
-    names, called = _Names(block), _Names(block, views)
+    names, called, places, tied = _Names(block), _Names(block, views), _places(block), _tying(block)
+    first = _first(block)
     for clause in reversed(_CLAUSES):
         for predicate in getattr(block, clause):
+            if predicate in tied:
+                continue
             read = predicate_sources(predicate) if clause in _OF_ROWS else frozenset({0})
-            if len(read) < 2 or len(_connected(block, block.where, 0, predicate)) == len(block.inputs):
+            if len(read) < 2 or len(_connected(block, block.where, first, predicate)) == len(block.inputs):
                 named, shown = (of if clause in _OF_ROWS else of.of_groups for of in (names, called))
                 tests = tuple(or_pred_sql(p, named) for p in normalized(canonical(pred_set([predicate]))))
                 yield Condition(_CLAUSES[clause], or_pred_sql(predicate, shown), _key(block, clause, predicate), tests)
-    if len(block.inputs) > 1:
+    if len(block.inputs) - len(places) > 1:
         for source, item in enumerate(block.inputs):
-            if _has_one_row(item):
+            if source in places or _has_one_row(item):
                 continue
-            tested = [p for p in block.where if {source} < predicate_sources(p)]
+            tested = [p for p in block.where if {source} < predicate_sources(p) - places.keys() and p not in tied]
             on = f" ON {' AND '.join(or_pred_sql(p, called) for p in tested)}" if tested else ""
             tests = tuple(or_pred_sql(p, names) for p in tested)
             yield Condition("a row of", called.called(source) + on, (_INPUT, id(block), source), tests)
@@ -207,10 +227,11 @@ def _key(block: Block, clause: str, predicate: ORPred) -> _Key:
 def _connected(block: Block, where: PredSet, first: int, left_out: ORPred | None, gone: int = -1) -> frozenset[int]:
     """The inputs that an input is joined with, also through others; one of one row is joined with all."""
     joined = [predicate_sources(p) for p in where if p is not left_out]
-    found = {first}
+    places, found = _places(block), {first}
     while True:
         more = {s for read in joined if len(read) > 1 and gone not in read and read & found for s in read}
         more |= {s for s, item in enumerate(block.inputs) if s != gone and _has_one_row(item)}
+        more |= {s for s, arrays in places.items() if arrays <= found}
         if more <= found:
             return frozenset(found)
         found |= more
@@ -218,6 +239,49 @@ def _connected(block: Block, where: PredSet, first: int, left_out: ORPred | None
 
 def _has_one_row(item: Input) -> bool:
     return isinstance(item, Block) and item.grouping is not None and not item.grouping.groups
+
+
+def _is_constant_row(item: Input) -> bool:
+    """Whether it is the row that VALUES are made of, which is there whatever the streams have."""
+    is_one = isinstance(item, Block) and _has_one_row(item) and item.where == FALSE
+    return is_one and not any(columns(e) for e in item.result_expressions())
+
+
+def _are_constant_rows(item: Input) -> bool:
+    is_read = not isinstance(item, StreamInput) and bool(item.children())
+    return _is_constant_row(item) or (is_read and all(map(_are_constant_rows, item.children())))
+
+
+def _places(block: Block) -> dict[int, frozenset[int]]:
+    """The inputs that are the places of elements (``binder.joins.elements``), with those whose arrays have them."""
+    found: dict[int, frozenset[int]] = {}
+    for part in (part for expression in block.row_expressions() for part in walk(expression)):
+        if isinstance(part, Call) and part.function in (HAS_PLACE, "element_at"):
+            array, place, *_ = part.arguments
+            for source in sources(place):
+                if source < len(block.inputs) and _are_constant_rows(block.inputs[source]):
+                    found[source] = found.get(source, frozenset()) | (sources(array) - {source})
+    return found
+
+
+def _first(block: Block, but: int = -1) -> int:
+    """The first input whose rows are not places."""
+    places = _places(block)
+    return next((s for s in range(len(block.inputs)) if s != but and s not in places), 0)
+
+
+def _tying(block: Block) -> frozenset[ORPred]:
+    """What ties elements to the array of their row, and the rows of a subquery to those that it is computed for."""
+    tied = [p for p in block.where if any(_is_call(e, HAS_PLACE) for e in predicate_expressions(p))]
+    for parts in equal_sides(block.where).values():
+        own, *others = (block.inputs[source] for source in sorted(predicate_sources(parts[0])))
+        if any(own in parts_of(other) or other in parts_of(own) for other in others):
+            tied += parts
+    return frozenset(tied)
+
+
+def _is_call(expression: Expression, function: str) -> bool:
+    return isinstance(expression, Call) and expression.function == function
 
 
 def _relaxed(part: Input, changed: Input, left_out: frozenset[_Key]) -> Input:
@@ -249,7 +313,7 @@ def _as_input(item: Input) -> Input:
 
 def _without_input(block: Block, source: int) -> Block:
     """A block whose rows need no partner of an input, nor of what it is joined through: these columns are NULL."""
-    first = 1 if source == 0 else 0
+    first = _first(block, but=source)
     gone = set(range(len(block.inputs))) - _connected(block, block.where, first, None, gone=source)
     inputs = tuple(_null_row(item) if place in gone else item for place, item in enumerate(block.inputs))
     where, window = (pred_set(p for p in of if not predicate_sources(p) & gone) for of in (block.where, block.window))
@@ -274,6 +338,9 @@ class _Names:
 
     def __call__(self, part: Column | Call) -> str:
         """A column of an input, or what a view calls what is computed of one."""
+        match part:
+            case Call("element_at", (array, Column() as of)) if of.source in _places(self._block):
+                return f"EXPLODE({expression_sql(array, self)})"
         read = sources(part)
         if len(read) != 1 or not read <= set(range(len(self._block.inputs))):
             return bare(part)

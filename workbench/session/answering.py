@@ -9,6 +9,7 @@ from workbench.engine.answers import Answers
 from workbench.engine.engine import Engine
 from workbench.engine.storage.changelog import since_hydration
 from workbench.network.network import Network
+from workbench.optimizer.join_cost import costliest_new_join
 from workbench.sharing.planner import Planner
 from workbench.sql.logical import LogicalQuery
 
@@ -30,6 +31,13 @@ class Answering:
     def __init__(self, planner: Planner, engine: Engine, network: Network, batch: int) -> None:
         self._planner, self._engine, self._network, self._batch = planner, engine, network, batch
         self._asked = 0
+
+    def pairs_of(self, asked: LogicalQuery) -> float:
+        """The pairs of rows that the costliest join of a query would look at, estimated; nothing is computed."""
+        with self._planner.catalog.rehearsal():
+            network = self._planner.register(self._network, "question", asked).network
+        costliest = costliest_new_join(self._planner.estimates, self._network, network)
+        return 0 if costliest is None else costliest.pairs
 
     def answers(self, asked: Sequence[LogicalQuery]) -> list[Answers]:
         """The answers of some queries.

@@ -80,19 +80,25 @@ class MissingRows:
         expected: the condition, as SQL.
         there: how many rows satisfy it, so that nothing is missing where it is not 0.
         causes: each by itself is enough; what is nearest to the answer first. Empty where no stored row comes near.
+        passed_over: conditions without which joins would look at too many pairs of rows, so that nobody looked.
     """
 
     query: str
     expected: str
     there: int
     causes: tuple[Cause, ...]
+    passed_over: tuple[tuple[Condition, ...], ...] = ()
 
     @property
     def title(self) -> str:
-        """What was asked, and how many causes were found."""
+        """What was asked, whether causes were found, and what was not looked at."""
         if self.there:
             has = f"{counted(self.there, 'row')} of {self.query} {'has' if self.there == 1 else 'have'} {self.expected}"
             return f"{has}: nothing is missing; %argus why {self.query} says what it is computed from"
+        if self.passed_over:
+            without = "; ".join(" and ".join(map(str, conditions)) for conditions in self.passed_over)
+            many = "its joins would look at too many pairs of rows (pairs_compared_per_question)"
+            return f"no row of {self.query} has {self.expected}; not looked at, since {many}: without {without}"
         if not self.causes:
             return f"no row of {self.query} has {self.expected}, and no stored row comes near"
         return f"no row of {self.query} has {self.expected}"
@@ -124,7 +130,7 @@ def missing_rows(reader: AnswerReader, query: QueryRecord, expected: PredSet, ti
         search = _Search(reader, state, query, expected, timezone)
         there = search.counts([()])[0]
         causes = () if there else tuple(map(search.cause, search.smallest()))
-    return MissingRows(query.name, text, there, causes)
+    return MissingRows(query.name, text, there, causes, tuple(search.passed_over))
 
 
 class _Search:
@@ -135,12 +141,21 @@ class _Search:
     ) -> None:
         self._reader, self._state, self._query, self._timezone = reader, state, query, timezone
         self._own = conditions_of(query.logical, state.view_names)
+        self.passed_over: dict[tuple[Condition, ...], None] = {}
+        """What ``counts`` did not look at."""
         self._expected = {Condition(_EXPECTED, or_pred_sql(p), (_EXPECTED, p.identity)): p for p in expected}
 
-    def counts(self, left_out: Sequence[Collection[Condition]]) -> list[int]:
-        """How many expected rows there would be without each of some sets of conditions."""
-        with self._reader.computed([self._without(conditions) for conditions in left_out], self._state) as answers:
-            return [fetch_count(answer) for answer in answers]
+    def counts(self, left_out: Sequence[tuple[Condition, ...]]) -> list[int]:
+        """How many expected rows there would be without each of some sets of conditions; 0 for what is passed over."""
+        most = self._reader.jobs.limits.pairs_compared_per_question
+        with self._reader.asking(self._state) as answering:
+            asked = {conditions: self._without(conditions) for conditions in left_out}
+            large = {conditions for conditions in asked if conditions and answering.pairs_of(asked[conditions]) > most}
+            self.passed_over |= {conditions: None for conditions in left_out if conditions in large}
+            looked_at = [conditions for conditions in asked if conditions not in large]
+            answers = answering.answers([asked[conditions] for conditions in looked_at])
+            found = dict(zip(looked_at, map(fetch_count, answers), strict=True))
+        return [found.get(conditions, 0) for conditions in left_out]
 
     def smallest(self) -> list[tuple[Condition, ...]]:
         """Sets of conditions of which none can be kept: of one condition of the query all, else one of several."""
