@@ -243,8 +243,9 @@ def _has_one_row(item: Input) -> bool:
 
 def _is_constant_row(item: Input) -> bool:
     """Whether it is the row that VALUES are made of, which is there whatever the streams have."""
-    is_one = isinstance(item, Block) and _has_one_row(item) and item.where == FALSE
-    return is_one and not any(columns(e) for e in item.result_expressions())
+    if not isinstance(item, Block) or not _has_one_row(item) or item.where != FALSE:
+        return False
+    return not any(columns(expression) for expression in item.result_expressions())
 
 
 def _are_constant_rows(item: Input) -> bool:
