@@ -80,7 +80,7 @@ class MissingRows:
         expected: the condition, as SQL.
         there: how many rows satisfy it, so that nothing is missing where it is not 0.
         causes: each by itself is enough; what is nearest to the answer first. Empty where no stored row comes near.
-        passed_over: conditions without which joins would look at too many pairs of rows, so that nobody looked.
+        passed_over: conditions without which joins would look at too many pairs of rows, which were not counted.
     """
 
     query: str
