@@ -107,6 +107,10 @@ def test_whatever_is_interrupted_is_as_it_was(session: Session, slow: Slow, capl
     stopped(lambda: session.run(2))
     session.run(2)
     assert len(large.result()) == 197 and large.status == "active"
+    # Questions of an engine apart: its threads compute within the reading that is interrupted.
+    stopped(lambda: large.why_not("a = 1"))
+    stopped(lambda: large.why("a = 5"))
+    stopped(lambda: session.verify("large"))
     # Reading what is not kept: what it computes for once, and what it projects.
     unkept = session.register("SELECT LENGTH(slow(a)) AS c FROM t", name="unkept", results="off")
     slow.interrupt(unkept.result)

@@ -89,6 +89,26 @@ def test_another_thread_stops_it(interrupts, context):
     interrupts.interrupt()  # nothing is done, nothing is stopped
 
 
+def test_work_within_work_is_stopped_with_it(interrupts):
+    inner = Context()
+    with pytest.raises(KeyboardInterrupt), interrupts.stoppable(), Interrupts(inner).stoppable():
+        try:
+            signal.raise_signal(signal.SIGINT)
+        finally:
+            inner.cancelled.wait(LIMIT)
+    assert inner.cancelled.is_set()
+
+
+def test_work_that_begins_within_work_that_is_stopped_is_stopped(interrupts):
+    inner = Context()
+    with pytest.raises(Interrupted), interrupts.stoppable():
+        interrupts.interrupt()
+        with Interrupts(inner).stoppable():
+            inner.cancelled.wait(LIMIT)
+            raise EngineError("job 5 was cancelled")
+    assert inner.cancelled.is_set()
+
+
 def test_a_failure_without_an_interrupt_is_that_failure(interrupts):
     with pytest.raises(EngineError, match="no space"), interrupts.stoppable():
         raise EngineError("no space")

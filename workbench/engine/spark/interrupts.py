@@ -28,7 +28,7 @@ _AGAIN = 0.05
 
 
 _WORK = threading.local()
-"""``tag``: of the work that a thread does."""
+"""``own``: the ``Interrupts`` of the work that a thread does."""
 
 _CANCELLED: set[str] = set()
 """The tags of work that is being stopped."""
@@ -60,7 +60,7 @@ def check_cancelled() -> None:
     Raises:
         Cancelled: it was.
     """
-    if _CANCELLED and getattr(_WORK, "tag", None) in _CANCELLED:
+    if _CANCELLED and (work := _work()) is not None and work.tag in _CANCELLED:
         raise Cancelled
 
 
@@ -70,6 +70,9 @@ class Interrupted(EngineError):
 
 class Interrupts:
     """Stops the work of one engine, or of one reading; one such work is done at a time.
+
+    Work that begins within another one, such as that of an engine apart from which an answer is read, is stopped with
+    it: its threads have a tag of their own.
 
     Args:
         jobs: runs the work's jobs.
@@ -82,14 +85,17 @@ class Interrupts:
 
     def __init__(self, jobs: CancellableJobs) -> None:
         self._jobs = jobs
-        self._tag = f"argus-{uuid.uuid4().hex}"
+        self.tag = f"argus-{uuid.uuid4().hex}"
+        """Which its jobs have."""
+        self._within: Interrupts | None = None
+        """Work that has begun within this one."""
         self._over: threading.Event | None = None
         """Is set when the work is over; ``None`` while there is none."""
         self._asked = self._signalled = self._keeping_back = False
 
     def tag_thread(self) -> None:
         """Take this thread for one of a pool of its own: its jobs have the tag."""
-        _WORK.tag = self._tag
+        _WORK.own = self
 
     @contextmanager
     def stoppable(self) -> Iterator[None]:
@@ -135,18 +141,26 @@ class Interrupts:
         over = self._over
         if over is not None and not self._asked:
             self._asked = True
+            if (within := self._within) is not None:
+                within.interrupt()
             threading.Thread(target=self._cancel, args=(over,), name="argus-interrupt", daemon=True).start()
 
     @contextmanager
     def _tagged(self) -> Iterator[None]:
-        before, _WORK.tag = getattr(_WORK, "tag", None), self._tag
-        self._jobs.add_tag(self._tag)
+        around, _WORK.own = _work(), self
+        if around is not None:
+            around._within = self
+        self._jobs.add_tag(self.tag)
         try:
+            if around is not None and around._over is not None and around._asked:
+                self.interrupt()
             yield
         finally:
-            _WORK.tag = before
+            _WORK.own = around
+            if around is not None:
+                around._within = None
             with suppress(*_GONE):
-                self._jobs.remove_tag(self._tag)
+                self._jobs.remove_tag(self.tag)
 
     @contextmanager
     def _handling_signals(self) -> Iterator[None]:
@@ -173,15 +187,15 @@ class Interrupts:
 
     def _cancel(self, over: threading.Event) -> None:
         """Cancel what has the tag, until the work is over."""
-        _CANCELLED.add(self._tag)
+        _CANCELLED.add(self.tag)
         try:
             while True:
                 with suppress(*_GONE):
-                    self._jobs.cancel(self._tag)
+                    self._jobs.cancel(self.tag)
                 if over.wait(_AGAIN):
                     return
         finally:
-            _CANCELLED.discard(self._tag)
+            _CANCELLED.discard(self.tag)
 
 
 def tag_jobs(spark: SparkSession) -> None:
@@ -190,11 +204,15 @@ def tag_jobs(spark: SparkSession) -> None:
     A tag belongs to the thread's connection to the JVM, and as py4j tidies up after an interrupt it ends those of other
     threads, too: a tag that a thread was given once would be gone.
     """
-    if (tag := getattr(_WORK, "tag", None)) is not None:
+    if (work := _work()) is not None:
         if is_connect(spark):
-            spark.addTag(tag)
+            spark.addTag(work.tag)
         else:
-            spark.sparkContext.addJobTag(tag)
+            spark.sparkContext.addJobTag(work.tag)
+
+
+def _work() -> Interrupts | None:
+    return getattr(_WORK, "own", None)
 
 
 def stoppable_reading(jobs: CancellableJobs) -> AbstractContextManager[None]:
