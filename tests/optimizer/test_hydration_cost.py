@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 from sharing.small_streams import data, query, statistics
 
+from workbench.engine.spark.in_process import InProcess
 from workbench.network.network import Network
 from workbench.network.nodes import Join
 from workbench.optimizer.cardinality import Estimates
@@ -15,6 +17,7 @@ from workbench.optimizer.hydration_cost import (
     hydration_work,
     predicted_seconds,
 )
+from workbench.session.session import Session
 from workbench.sharing.planner import Planner
 
 PAIRS = "SELECT b.id, c.id FROM F b, F c WHERE b.day = c.day AND b.code < c.code"
@@ -64,3 +67,31 @@ def test_work_is_what_operators_read_and_compare() -> None:
         2, 3 * number + pairs
     )
     assert hydration_work(planner.estimates, network.nodes, []) == HydrationWork(0, 0)
+
+
+@pytest.mark.parametrize("rows", [1e6, 1e9, 1e12])
+@pytest.mark.parametrize("more", [1.0, 1.5])
+def test_what_was_measured_bounds_what_is_estimated_wrongly(rows: float, more: float) -> None:
+    past = [PastHydration(HydrationWork(11, rows), 0.2)]
+    assert predicted_seconds(past, HydrationWork(11, more * rows)) <= 2.0
+
+
+ROOMS = [{"guests": [{"name": "a", "age": age} for age in range(n)]} for n in range(3)]
+EXPLODED = (
+    "SELECT r FROM b, LATERAL explode(b.rooms) AS t(r)",
+    "SELECT r FROM b LATERAL VIEW OUTER explode(b.rooms) t AS r",
+    "SELECT g.age FROM b, LATERAL explode(b.rooms) AS t(r), LATERAL explode(r.guests) AS u(g) WHERE g.age > 0",
+    "SELECT p, g FROM b, LATERAL explode(b.rooms) AS t(r), LATERAL posexplode(r.guests) AS u(p, g)",
+)
+
+
+@pytest.mark.parametrize("sql", EXPLODED)
+def test_the_places_of_arrays_are_no_rows_that_each_row_is_paired_with(sql: str) -> None:
+    """Estimates of rows and pairs stay near the elements that there are, also for arrays that are too long."""
+    with Session(InProcess()) as session:
+        session.add_stream("b", pd.DataFrame({"id": range(2000), "rooms": [ROOMS] * 2000}), history=2000, batch=100)
+        session.register(sql, name="q")
+        state = session.parts.store.state
+        (past,) = state.hydrations
+        assert past.work.rows < 200 * 2000, "arrays may have 10,000 places"
+        assert sum(each.work.typical_seconds for each in state.hydrations) < 10

@@ -35,7 +35,18 @@ from workbench.optimizer.equal_columns import columns_equal_by_joins
 from workbench.optimizer.observed import NOTHING, Observed, grown_together
 from workbench.optimizer.selectivity import DEFAULTS, FLOOR, Statistics, compared_columns, join_rows, selectivity
 from workbench.optimizer.statistics import ColumnStatistics, CombinedValues, Evaluate, StreamStatistics, pairs_of
-from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, columns, map_columns, sources, text
+from workbench.sql.algebra.expressions import (
+    Call,
+    Column,
+    Constant,
+    Expression,
+    calls,
+    columns,
+    map_columns,
+    sources,
+    text,
+)
+from workbench.sql.functions.arrays.arrays import HAS_PLACE
 from workbench.sql.predicates.cnf import (
     Operator,
     ORPred,
@@ -62,6 +73,11 @@ def is_key(predicate: ORPred) -> bool:
     """Whether it is an equality between inputs, by which the rows of a join find each other."""
     literals = predicate.literals
     return len(literals) == 1 and literals[0].operator is Operator.EQ and len(predicate_sources(predicate)) > 1
+
+
+def is_of_places(predicate: ORPred) -> bool:
+    """Whether rows of one input find the places of the elements of their arrays in another."""
+    return len(predicate_sources(predicate)) > 1 and any(HAS_PLACE in calls(x.left) for x in predicate.literals)
 
 
 @dataclass(frozen=True)
@@ -240,6 +256,8 @@ class Estimates:
     def examined(self, roots: Roots, predicates: PredSet) -> float:
         """Estimated pairs that a join must look at: those whose keys are equal, whatever else is tested of them.
 
+        Rows find the places of the elements of their arrays, as by a key.
+
         Of the keys that are columns of one stream on each side combinations are counted. Others are rarely independent
         of these: every further one counts for its root only.
         """
@@ -254,6 +272,7 @@ class Estimates:
                 case _:
                     parts.append(selectivity(PredSet((p,)), self.of_inputs(roots)))
         parts += [self._agreeing(pairs) for pairs in together.values()]
+        parts += [selectivity(PredSet((p,)), self.of_inputs(roots)) for p in predicates if is_of_places(p)]
         return left * right * prod(fraction ** (0.5**place) for place, fraction in enumerate(sorted(parts)))
 
     def _agreeing(self, keys: Sequence[tuple[ColumnOrigin, ColumnOrigin]]) -> float:

@@ -22,6 +22,8 @@ SEEN = 20
 """Hydrations that are remembered."""
 _HALF_LIFE = 5
 """Hydrations after which one counts half: the cost of a row changes with what is read, and with the machine."""
+_AT_MOST = 10
+"""How many times as long as the slowest that was seen of at least this size one may take, however it is estimated."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,8 @@ def predicted_seconds(past: Sequence[PastHydration], work: HydrationWork) -> flo
     """How long a hydration will take: typical seconds, times the mean factor by which earlier ones were off.
 
     The mean is geometric, so that twice as long and half as long are equally wrong. One of another size says less, and
-    that a hydration is typical counts as one of its own size.
+    that a hydration is typical counts as one of its own size. Where rows are estimated a million times too many, the
+    mean is a thousand times too large: what was seen to take a while for as much or more bounds it.
 
     Args:
         past: the hydrations that were seen, the last one last.
@@ -93,7 +96,8 @@ def predicted_seconds(past: Sequence[PastHydration], work: HydrationWork) -> flo
             weight = 0.5 ** (age / _HALF_LIFE) * min(typical, other) / max(typical, other)
             weights += weight
             logs += weight * log(each.seconds / other)
-    return typical * exp(logs / weights)
+    as_large = [each.seconds for each in past[-SEEN:] if each.work.typical_seconds >= typical / 2]
+    return min([typical * exp(logs / weights), *([_AT_MOST * max(as_large)] if as_large else [])])
 
 
 def _rows(estimates: Estimates, node: Node) -> float:

@@ -13,9 +13,7 @@ from functools import partial
 from workbench.network.network import Network, roots_read
 from workbench.network.nodes import Join, NodeId, Source
 from workbench.optimizer.band_selectivity import within_bands
-from workbench.optimizer.cardinality import Estimates, is_key
-from workbench.sql.algebra.expressions import calls
-from workbench.sql.functions.arrays.arrays import HAS_PLACE
+from workbench.optimizer.cardinality import Estimates, is_key, is_of_places
 from workbench.sql.predicates.cnf import ORPred, pred_set, predicate_sources
 
 
@@ -52,18 +50,13 @@ def _pairs(estimates: Estimates, join: Join) -> float:
     between = within_bands(predicates, estimates.of_inputs(join.roots), sampled)
     if any(is_key(predicate) for predicate in predicates):
         return estimates.examined(join.roots, predicates) * between
-    others = pred_set(p for p in predicates if len(predicate_sources(p)) < 2 or _is_of_places(p) or _is_either_key(p))
+    others = pred_set(p for p in predicates if len(predicate_sources(p)) < 2 or is_of_places(p) or _is_either_key(p))
     return estimates.joined(join.roots, others) * between
 
 
 def _is_either_key(predicate: ORPred) -> bool:
     """Whether either of several keys is required to be equal: each is looked up."""
     return all(is_key(ORPred((literal,))) for literal in predicate.literals)
-
-
-def _is_of_places(predicate: ORPred) -> bool:
-    """Whether rows find the places of the elements of their arrays."""
-    return any(HAS_PLACE in calls(literal.left) for literal in predicate.literals)
 
 
 def _sides(network: Network, join: Join) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -264,7 +264,15 @@ def _of_literal(literal: Literal, columns: Statistics) -> float:
         return _of_column(statistics, [alone])
     if pair := equal_values(literal):
         return _of_pair(*pair, columns)
-    return _of_condition(literal.left) if literal.operator is Operator.HOLDS else DEFAULTS[literal.operator]
+    match literal:
+        case Literal(left, Operator.HOLDS):
+            return _of_condition(left)
+        case Literal(Column() as one, Operator.EQ, Constant()) if (found := columns(one)) and found.distinct > 1:
+            return max(FLOOR, min(DEFAULTS[Operator.EQ], 1 / found.distinct))
+        case Literal(Call("array_size"), Operator.GT | Operator.GE as operator, Constant(int() as size)) if size > 0:
+            return min(DEFAULTS[operator], ELEMENTS_GUESSED / size)  # no more can have as many, by their mean
+        case _:
+            return DEFAULTS[literal.operator]
 
 
 def _of_or_pred(predicate: ORPred, columns: Statistics) -> float:
