@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,12 +14,13 @@ from session.directory.conftest import Follow
 from session.directory.test_damage import part_of
 
 from workbench import Session
+from workbench.engine.spark.in_process import InProcess
 from workbench.errors import EngineError, QueryError, SessionError, StreamError
 from workbench.files.packs import bytes_checksum
 from workbench.files.writing import NewFile, checksum_of
 from workbench.limits import Limits
 from workbench.session import integrity_checks
-from workbench.session.directory.leftovers import KEPT_COMMITS
+from workbench.session.directory.leftovers import KEPT_COMMITS, LARGE
 from workbench.streams.ingest import ingest
 
 
@@ -139,6 +141,30 @@ def test_what_no_commit_names_is_put_aside_and_goes_later(spark: SparkSession, f
     with Session.open(folder, spark) as session:
         assert len(session.check().leftovers) == 1
         assert session.check(empty=True).leftovers == ()
+
+
+@pytest.mark.parametrize("opened", [1, 2])
+def test_large_leftovers_go_with_the_first_commit(tmp_path: Path, opened: int) -> None:
+    """Also those of an opening after which nothing was done. Small ones are kept a while."""
+    folder = tmp_path / "s"
+    with Session(InProcess(), folder) as session:
+        session.add_stream("t", pa.table({"n": [1, 2, 3]}), history=1, batch=1)
+    for stray in ("state/large.arrow", "streams/9-stray/rows-00000.parquet"):
+        (folder / stray).parent.mkdir(parents=True, exist_ok=True)
+    with (folder / "state" / "large.arrow").open("wb") as file:
+        file.truncate(LARGE)
+    for _ in range(opened - 1):
+        Session.open(folder, InProcess()).close()
+    (folder / "state" / "small.arrow").write_bytes(b"of no commit")
+    with Session.open(folder, InProcess()) as session:
+        (large,) = (folder / "leftovers").glob("*/state/large.arrow")
+        session.set_batch("t", 2)
+        until = time.monotonic() + 120
+        while large.exists() and time.monotonic() < until:
+            time.sleep(0.01)
+        assert not large.exists()
+        assert len([*(folder / "leftovers").glob("*/state/small.arrow")]) == opened - 1, "it lies beside the large one"
+        session.run(1)
 
 
 def test_times_beyond_the_years_are_a_damaged_log(tmp_path: Path) -> None:

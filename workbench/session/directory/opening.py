@@ -118,7 +118,7 @@ class Opening:
             self._use_catalog_file()
         self._read(damage)
         # Before anything new is written, which would be taken for a leftover.
-        self._collect_leftovers()
+        self._collect_leftovers(bool(damage))
         # A repair needs plans, which a session of an older version has only when it is upgraded.
         if self._catalog.settings.get(PLAN_ANEW):
             with self._store.changing() as change:
@@ -151,7 +151,7 @@ class Opening:
                 self._catalog.settings.put("session", identity)
         self._directory.write_identity(identity, self._catalog.commits)
 
-    def _collect_leftovers(self) -> None:
+    def _collect_leftovers(self, damaged: bool) -> None:
         """Put aside what no commit names: what was being written when the session ended, and indexes."""
         state = self._store.last
         named = {str(file) for file in state.engine.files}
@@ -167,7 +167,7 @@ class Opening:
                 # Indexes were not forced to the disk. The next look-up makes them again.
                 files = (path for path in self._directory.state.rglob("*") if path.is_file())
                 left += [path for path in files if path.suffix != ".arrow" or str(path) not in named]
-        self._directory.leftovers.collect(left, self._catalog.commits)
+        self._directory.leftovers.collect(left, self._catalog.commits, keep=damaged)
 
     def _remove_unnamed(self, journal: Journal, state: State, named: Collection[str]) -> None:
         """Remove from a store what no commit names, and no reader can be reading any more."""
