@@ -7,7 +7,7 @@ what is needed is found by leaving out all and taking back one after the other.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pandas as pd
 import pyarrow as pa
@@ -28,7 +28,7 @@ from workbench.network.sql_text import or_pred_sql
 from workbench.session.answer_reader import AnswerReader
 from workbench.session.provenance import SHOWN, rows_behind
 from workbench.session.state import QueryRecord, State
-from workbench.sql.logical import Block
+from workbench.sql.logical import Block, streams_of
 from workbench.sql.predicates.cnf import PredSet, pred_set
 
 _NEAREST = 5
@@ -81,6 +81,8 @@ class MissingRows:
         there: how many rows satisfy it, so that nothing is missing where it is not 0.
         causes: each by itself is enough; what is nearest to the answer first. Empty where no stored row comes near.
         passed_over: conditions without which joins would look at too many pairs of rows, which were not counted.
+        quarantined: for each stream of the query that lacks rows how many were quarantined, and how many as late ones:
+            the expected rows may need them.
     """
 
     query: str
@@ -88,10 +90,16 @@ class MissingRows:
     there: int
     causes: tuple[Cause, ...]
     passed_over: tuple[tuple[Condition, ...], ...] = ()
+    quarantined: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
-        """What was asked, whether causes were found, and what was not looked at."""
+        """What was asked, whether causes were found, what was not looked at, and which streams lack rows."""
+        lacking = [] if self.there else [_lacking(stream, *rows) for stream, rows in self.quarantined.items()]
+        return "\n".join([self._found, *lacking])
+
+    @property
+    def _found(self) -> str:
         if self.there:
             has = f"{counted(self.there, 'row')} of {self.query} {'has' if self.there == 1 else 'have'} {self.expected}"
             return f"{has}: nothing is missing; %argus why {self.query} says what it is computed from"
@@ -112,6 +120,19 @@ class MissingRows:
         return "\n\n".join(parts)
 
 
+def _lacking(stream: str, number: int, late: int) -> str:
+    """That rows of a stream are in no answer.
+
+    Example:
+        >>> _lacking("Trips", 3, 1).partition(", which")[0]
+        '3 rows of Trips are quarantined, 1 of them late, and in no answer'
+    """
+    which = f", {late:,} of them late," if late else ""
+    are = "is" if number == 1 else "are"
+    of_stream = f"{counted(number, 'row')} of {stream} {are} quarantined{which} and in no answer"
+    return f"{of_stream}, which may be what is missing; %argus errors says where they are"
+
+
 def missing_rows(reader: AnswerReader, query: QueryRecord, expected: PredSet, timezone: str) -> MissingRows:
     """Find out why an answer has no rows that satisfy predicates over its columns, by their stored names.
 
@@ -130,7 +151,12 @@ def missing_rows(reader: AnswerReader, query: QueryRecord, expected: PredSet, ti
         search = _Search(reader, state, query, expected, timezone)
         there = search.counts([()])[0]
         causes = () if there else tuple(map(search.cause, search.smallest()))
-    return MissingRows(query.name, text, there, causes, tuple(search.passed_over))
+        lacking = {
+            stream.name: (stream.quarantined_rows, stream.late_rows)
+            for stream in state.streams.values()
+            if stream.quarantined_rows and stream.name.lower() in {s.lower() for s in streams_of(query.logical)}
+        }
+    return MissingRows(query.name, text, there, causes, tuple(search.passed_over), lacking)
 
 
 class _Search:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -118,3 +119,25 @@ def test_a_value_alone_is_no_condition(context, capsys, command, condition, mess
 def test_columns_that_are_true_are_conditions(context, capsys, condition):
     condition = condition.replace("all_scans", "answer")
     assert "all_scans" in said(context, capsys, "why", f"all_scans {condition}")
+
+
+@pytest.mark.parametrize("read", ["t", "other", "T JOIN other USING (day)"])
+@pytest.mark.parametrize(("late", "bad"), [(0, 0), (1, 0), (2, 0), (0, 1), (1, 1)])
+def test_why_not_says_that_rows_were_quarantined(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, read: str, late: int, bad: int
+) -> None:
+    """Of streams that the query reads, late ones once they have arrived; not where nothing is missing."""
+    (tmp_path / "t.csv").write_text("day,n\n10,1\n20,2\n" + "3,4\n" * late + "21,x\n" * bad + "30,5\n")
+    with Session(InProcess()) as session:
+        session.add_stream("t", tmp_path / "t.csv", 2, 9, time="day", lateness=5, columns={"day": "int", "n": "int"})
+        session.add_stream("other", pd.DataFrame({"day": [10]}), history=1, batch=1)
+        session.register(f"SELECT day FROM {read}", name="q")
+        session.run(1)
+        context = NotebookContext({}, lambda: session)
+        told = said(context, capsys, "why-not", "q day = 3")
+        number = late + bad if "t" in read.lower().split() else 0
+        assert ("quarantined" in told) == bool(number)
+        if number:
+            rows = f"{number} row{'s' * (number > 1)} of t {'is' if number == 1 else 'are'} quarantined"
+            assert f"{rows}{f', {late} of them late,' if late else ''} and in no answer" in told
+        assert "quarantined" not in said(context, capsys, "why-not", "q day = 10")
