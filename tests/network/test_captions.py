@@ -31,7 +31,7 @@ EVERY = 1 if LONG else 12
 CASES = sorted(ALL)[int(os.environ["ARGUS_SEED"]) % EVERY :: EVERY]
 SAMPLES = (
     "outer_left_on_scalar", "subquery_in_or", "shape_values", "grouping_rollup", "gap_between_ends", "outer_semi_asks",
-    "correlated_lateral", "alias_in_subqueries", "correlated_asof", "recursion_deep",
+    "correlated_lateral", "alias_in_subqueries", "correlated_asof", "recursion_deep", "aggregate_of_whole_partitions",
 )  # fmt: skip
 """Of each kind of name that there was once one."""
 

@@ -22,7 +22,7 @@ from workbench.network.nodes import (
     Source,
 )
 from workbench.network.roll_up import computed_column
-from workbench.network.sql_text import or_pred_sql
+from workbench.network.sql_text import predicate_texts
 from workbench.optimizer.predicate_inference import infer
 from workbench.sharing.aggregates import find_aggregate, find_grouping
 from workbench.sharing.analytic.compared_shares import with_compared_shares
@@ -208,8 +208,9 @@ class _Translator:
         if not draft.options.transitivity:
             return stated
         conditions = draft.stored(infer(stated))
-        for p in (p for p in conditions if p not in stated.or_preds):
-            draft.record.note(f"inferred: {or_pred_sql(p, names_in(block, draft.views))}")
+        inferred = PredSet(tuple(p for p in conditions if p not in stated.or_preds))
+        for text in predicate_texts(inferred, names_in(block, draft.views)):
+            draft.record.note(f"inferred: {text}")
         return conditions
 
     def _input(self, item: logical.Input, position: int, below: PredSet) -> JoinInput:
