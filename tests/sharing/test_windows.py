@@ -87,7 +87,7 @@ def test_queries_that_differ_in_their_windows_share_slices() -> None:
         ("ts >= date_trunc('HOUR', now())", 3_600),
         ("ts >= date_trunc('HOUR', now()) - interval '90' second", 90),
         ("ts >= date_trunc('MONTH', now()) and ts < date_trunc('HOUR', now())", 3_600),
-        ("ts >= cast(current_date() as timestamp) - 3", 86_400),
+        ("ts >= cast(current_date() as timestamp) - interval '3' day", 86_400),
         ("ts > date_trunc('MINUTE', now())", None),  # the first moment of a slice is not in it
         ("ts >= date_trunc('MINUTE', now()) and ts <= now()", 60),
         ("ts >= date_trunc('MINUTE', now()) and ts < now() - interval '1' second", None),
