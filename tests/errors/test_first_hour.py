@@ -74,8 +74,8 @@ def test_oracle_has_having_before_group_by() -> None:
 @pytest.mark.parametrize("words", ["cascade", "CASCADE", "restrict", "query"])
 def test_a_word_that_is_no_second_name(words: str) -> None:
     with pytest.raises(MagicError) as refused:
-        find_command("drop").parse(f"best {words}")
-    assert refused.value.hint == "%argus drop best; %argus help drop"
+        find_command("suspend").parse(f"best {words}")
+    assert refused.value.hint == "%argus suspend best; %argus help suspend"
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_a_file_that_is_called_as_a_text_and_is_none(
         ("streams S2 in.csv", "S2 is not understood", "%argus stream S2 in.csv adds one"),
         ("plan q --format png", "there is no option --format", "%argus help plan"),
         ("notify q --when n > 3", "there is no option --when", "%argus notify NAME kg > 3"),
-        ("drop slow, best", "best is not", "%argus drop slow, then %argus drop best"),
+        ("drop slow, best", "there is no query, stream or table slow", ""),
         ("run until end", "N is a whole number", "%argus play --speed max"),
         ("stream S in.csv --every 5", "there is no option --every", "did you mean --batch?"),
         ("best SELECT a FROM S", "has no command best", "%%argus best, and the SQL in the lines below"),

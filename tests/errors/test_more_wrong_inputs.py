@@ -215,9 +215,9 @@ def test_a_folder_below_a_file_is_no_target(tmp_path: Path) -> None:
 
 def test_a_word_too_many_says_both_readings() -> None:
     with pytest.raises(MagicError) as caught:
-        find_command("drop").parse("big small")
-    each = "one at a time: %argus drop big, then %argus drop small"
-    assert caught.value.hint == f'{each}; "big small" in quotes is one name; %argus help drop'
+        find_command("suspend").parse("big small")
+    each = "one at a time: %argus suspend big, then %argus suspend small"
+    assert caught.value.hint == f'{each}; "big small" in quotes is one name; %argus help suspend'
 
 
 def test_why_not_of_a_row_that_is_there_says_so() -> None:
@@ -408,12 +408,12 @@ def test_a_column_by_a_place_that_is_not_there() -> None:
             query.columns[2]
 
 
-def test_what_is_dropped_is_named() -> None:
+def test_what_is_suspended_is_named() -> None:
     with pytest.raises(MagicError, match="one name at a time"):
-        find_command("drop").parse("all queries")
+        find_command("suspend").parse("all queries")
     with pytest.raises(MagicError) as caught:
-        find_command("drop").parse("big queries")
-    assert caught.value.hint == "%argus drop big; %argus help drop"
+        find_command("suspend").parse("big queries")
+    assert caught.value.hint == "%argus suspend big; %argus help suspend"
 
 
 def test_a_sink_whose_ending_is_misspelled(tmp_path: Path) -> None:

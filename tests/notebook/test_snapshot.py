@@ -18,6 +18,7 @@ from workbench.notebook.panel.parameter_sliders import ParameterSliders, SliderR
 from workbench.notebook.panel.view import Live
 from workbench.notebook.serving import PAGE_PATH, SessionPages
 from workbench.notebook.snapshot import snapshot_page
+from workbench.session.directory.directory import PREFIX
 from workbench.session.session import Session
 from workbench.web.listening import listen
 
@@ -144,3 +145,8 @@ def test_a_grid_that_is_none_is_refused(rows, said):
     with pytest.raises(MagicError, match=said) as caught:
         DashboardGrid.parsed(rows)
     assert "--grid" in caught.value.hint
+
+
+def test_a_page_of_a_folder_that_nobody_named_has_no_name_of_it(in_process, tmp_path):
+    with Session(in_process, tmp_path / f"{PREFIX}o4k904va") as session:
+        assert "<h1>Answers after batch 0</h1>" in snapshot_page(session)

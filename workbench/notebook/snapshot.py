@@ -21,6 +21,7 @@ from workbench.notebook.drawing import picture
 from workbench.notebook.joint_chart import DrawnRows, drawn_rows
 from workbench.notebook.panel.answer_page import answer_table
 from workbench.notebook.panel.widgets import STYLE
+from workbench.session.directory.directory import PREFIX
 from workbench.session.query import Query
 from workbench.session.session import Session
 
@@ -82,7 +83,7 @@ def snapshot_page(
     queries = [session.query(name) for name in (names if grid is None else grid.names)] or [*session.queries.values()]
     title = (
         f"{Path(session.place).name}, after batch {session.batch}"
-        if not session.temporary
+        if not session.temporary and not Path(session.place).name.startswith(PREFIX)  # a name that nobody gave
         else f"Answers after batch {session.batch}"
     )
     csp = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'unsafe-inline'; connect-src 'self'"

@@ -119,7 +119,8 @@ def drop_stream(runtime: Runtime, state: State, name: str) -> State:
     texts = {**{name: query.logical for name, query in state.queries.items()}, **state.views}
     readers = [reader for reader, logical in texts.items() if stream.name in streams_of(logical)]
     if readers:
-        hint = "drop first " + ", ".join(readers[:LISTED]) + (", …" if len(readers) > LISTED else "")
+        more = f", {len(readers) - LISTED} more read it" * (len(readers) > LISTED)
+        hint = f"first %argus drop {' '.join(readers[:LISTED])}{more}"
         what = "1 query or view" if len(readers) == 1 else f"{len(readers)} queries or views"
         raise StreamError(f"{stream.name} is read by {what}", hint=hint)
     check_droppable(state, stream)

@@ -9,10 +9,14 @@ import example_network
 import pandas as pd
 import pytest
 
+from workbench.engine.reports import BatchReport
 from workbench.errors import SqlError, SqlWarning, UnexpectedError, WorkbenchError
+from workbench.explain.describe import NetworkView
+from workbench.network.network import Network
 from workbench.notebook.command_line import MagicError
 from workbench.notebook.commands.registry import COMMANDS
 from workbench.notebook.commands.show import latest_changes
+from workbench.notebook.commands.timings import longest_chain
 from workbench.notebook.display import source_problem
 from workbench.notebook.panel import replacement_view
 from workbench.notebook.panel.replacement_view import ReplacementChoice as Choice
@@ -169,6 +173,20 @@ def test_a_registry_and_a_version_to_begin_with(run, session):
     assert session.followed == ("http://localhost:8081", None)
     run("%argus stream D delta:orders --changes cdf --since 3")
     assert session.added[-1] == ("D", "delta:orders") and session.followed == (None, 3)
+
+
+def test_what_is_taken_back_stands_first_whatever_takes_its_place():
+    for new, old in ((2464, 2570), (2570, 2464)):
+        changed = pd.DataFrame(
+            {"batch": [2] * 4, "weight": [1, 1, -1, -1], "ort": ["b", "a", "b", "a"], "n": [new, new, old, old]}
+        )
+        for groups in ((0,), None):
+            latest = latest_changes(changed, 4, groups)
+            assert latest[["ort", "weight"]].values.tolist() == [["a", -1], ["a", 1], ["b", -1], ["b", 1]]
+        whole = latest_changes(changed.drop(columns="ort"), 4, ())
+        assert whole["weight"].tolist() == [-1, -1, 1, 1]
+    nested = pd.DataFrame({"batch": [1, 1], "weight": [1, -1], "id": [1, 1], "hotel": [{"a": 2}, {"a": 1}]})
+    assert latest_changes(nested, 2)["weight"].tolist() == [-1, 1]
 
 
 def test_changes_stand_beside_what_they_replace():
@@ -344,7 +362,7 @@ def test_help_lists_every_command_and_explains_one(run):
     assert "usage: %argus run [--profile] [N]" in one and "%argus run 5" in one
     assert "--dry-run" in run("%argus help %%argus").text
     assert "--history" in run("%argus stream --help").text
-    assert run("%argus help %argus run").error is not None  # one word too many
+    assert run("%argus help %argus run").text == one
     assert run("%argus help %argus").error is None
 
 
@@ -473,7 +491,14 @@ def test_streams_are_dropped_and_their_event_times_are_proposed(run, shell, sess
         "no event time: now() needs one, and play goes by it; --time tran_date" in run("%argus stream Fed frame").text
     )
     assert "no event time" not in run("%argus stream Other frame --time tran_date").text
-    assert run("%argus drop fed").text == "stream Fed dropped, with its 5,000 rows"
+    run("%%argus q1\nSELECT big")
+    error = run("%argus drop fed q1 cascade").error
+    assert "there is no query, stream or table cascade" in str(error) and "%argus drop fed q1 drops" in error.hint
+    assert run("%argus drop all queries").error.hint == "%argus drop q1 drops all"
+    assert run("%argus drop fed q1").text.splitlines() == [
+        "q1 dropped: 2 nodes removed, 0 left",
+        "stream Fed dropped, with its 5,000 rows",
+    ]
     assert list(session.streams) == ["Other"]
     error = run("%argus drop Othr").error
     assert "there is no query, stream or table Othr" in str(error) and "Other" in str(error)
@@ -532,3 +557,18 @@ def test_an_edited_query_is_compared_before_it_replaces_the_old_one(run, session
     run("%%argus q1 --move\nSELECT big")
     assert session.added[-1] == ("q1", True)
     assert "there is no query q3" in str(run("%%argus q3 --compare\nSELECT big").error)
+
+
+def test_help_finds_what_several_words_are_about(run):
+    lines = run("%argus help correct a row").text.splitlines()
+    assert lines[0].startswith("%argus stream NAME FILE --key id --changes upsert")
+    assert "--changes upsert" in (run("%argus help correct").error.hint or "")
+    assert run("%argus help why not").text.startswith("usage: %argus why-not")
+    assert "%argus open: " in run("%argus help saved session folder").text
+    assert "no help on xyzzy plugh" in str(run("%argus help xyzzy plugh").error)
+
+
+def test_no_duration_is_none_and_no_line_ends_in_a_colon(run):
+    assert "(T" not in run("%argus help").text
+    idle = BatchReport(14, 1_100, 0.028, ())
+    assert longest_chain(idle, NetworkView(Network())) == "batch 14 took 28 ms; no operator had rows to read"

@@ -154,7 +154,10 @@ def test_explain_says_who_has_come_to_share_it_and_who_has_gone(run):
     assert "today" not in run("%argus explain big").text
     run("%%argus huge\nSELECT huge")
     cell = run("%argus explain big")
-    assert cell.text.splitlines()[-1] == "today 1 of 1 node is shared, with huge" and "today 1 of" in cell.htmls[0]
+    assert (
+        cell.text.splitlines()[-1] == "so it was at its registration; today 1 of 1 node is shared, with huge"
+        and "today 1 of" in cell.htmls[0]
+    )
     assert "today" not in run("%argus explain huge").text
     run("%argus drop big")
     assert "today it shares its nodes with no query" in run("%argus explain huge").text

@@ -233,7 +233,7 @@ def describe_change(name: str, before: NetworkView, after: NetworkView) -> str:
     changes = {
         "node new" if added == 1 else "nodes new": added,
         "shared": len(of_query & old),
-        "removed": len(old - new),
+        "removed" if name in before.results else "no longer needed": len(old - new),
     }
     return f"{counts(changes) or 'no node of its own'}; the network has {counted(len(new), 'node')}"
 
@@ -255,24 +255,33 @@ def show_result(context: NotebookContext, query: Query, limit: int, output: str 
 
 @command(
     "drop",
-    argument("name", metavar="NAME", completes="query or stream", help="of a query, a stream or a table"),
-    examples=("%argus drop big_transfers", "%argus drop FedWireTrans"),
+    argument("names", nargs="+", metavar="NAME", completes="query or stream", help="of queries, streams or tables"),
+    examples=("%argus drop big_transfers", "%argus drop big_transfers FedWireTrans"),
 )
 def drop(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Drop a query and the nodes only it needed, or a stream or table that no query reads, with its rows.
+    """Drop a query and the nodes only it needed, or a stream or table that no query reads, with its rows; or several.
 
     The sinks of a query and its alert end with it; queries that read it go on with what it was.
+    Nothing is dropped where one of the names is of nothing; queries go before the streams that they read.
+
+    Raises:
+        MagicError: there is no query, stream or table of a name.
+        StreamError: another query reads a stream.
     """
-    session, name = context.session, arguments.name
+    session, names = context.session, dict.fromkeys(name.rstrip(",") for name in arguments.names)
     queries = {query.lower() for query in session.queries}
     streams = {stream.lower(): stream for stream in session.streams}
-    if name.lower() in queries:
-        show(drop_query(session, name))
-    elif name.lower() in streams:
+    if unknown := [name for name in names if name.lower() not in queries | streams.keys()]:
+        known = [name for name in names if name not in unknown]
+        is_all = unknown[0].lower() == "all" and session.queries
+        every = f"%argus drop {' '.join(session.queries)} drops all"
+        hint = every if is_all else hint_of(unknown[0], "one of", [*session.queries, *session.streams])
+        hint = f"%argus drop {' '.join(known)} drops what there is" if known else hint
+        raise MagicError(f"there is no query, stream or table {unknown[0]}", hint=hint)
+    for name in sorted(names, key=lambda name: name.lower() not in queries):
+        if name.lower() in queries:
+            show(drop_query(session, name))
+            continue
         stream = session.streams[streams[name.lower()]]
         session.drop_stream(stream.name)
         show(f"{'table' if stream.table else 'stream'} {stream.name} dropped, with its {counted(stream.rows, 'row')}")
-    else:
-        known = [*session.queries, *session.streams]
-        hint = hint_of(name, "one at a time, of", known)
-        raise MagicError(f"there is no query, stream or table {name}", hint=hint)

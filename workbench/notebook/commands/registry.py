@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import difflib
-from collections.abc import Container
+import re
+from collections.abc import Container, Sequence
 
 from workbench.errors import nearest
 from workbench.notebook.command_line import Command, MagicError, argument, command
@@ -61,9 +62,19 @@ _MEANT = {
     ),
     **dict.fromkeys(("version", "about"), "pip show argus-workbench, in a terminal, says it"),
     **dict.fromkeys(("restart", "reset", "new"), "%argus close ends the session, and the next command begins another"),
+    **dict.fromkeys(
+        ("correct", "correction", "corrections", "update", "upsert", "amend", "edit", "fix"),
+        "%argus stream NAME FILE --key id --changes upsert: a later row with the key of one counts instead of it",
+    ),
     **dict.fromkeys(("alert", "watch"), "%argus notify NAME CONDITION says which rows come to satisfy it"),
 }
 """The commands to use instead of those of other tools."""
+_NO_TOPICS = frozenset(
+    ("the", "and", "for", "how", "can", "what", "with", "that", "from", "into", "does", "all", "are")
+)
+"""Words that are about nothing."""
+_BEST = 5
+"""Commands that are named where words are searched for."""
 
 
 def find_command(name: str, queries: Container[str] = (), rest: str = "") -> Command:
@@ -109,22 +120,48 @@ def overview() -> str:
 
 @command(
     "help",
-    argument("command", nargs="?", metavar="COMMAND", completes="command", help="the one to explain"),
-    examples=("%argus help", "%argus help run", "%argus help %%argus"),
+    argument("words", nargs="*", metavar="COMMAND", completes="command", help="the one to explain, or words to find"),
+    examples=("%argus help", "%argus help run", "%argus help %%argus", "%argus help correct a row"),
 )
 def help_command(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Say what the commands do."""
-    if arguments.command is None:
+    """Say what the commands do; of several words, which commands are about them.
+
+    Raises:
+        MagicError: there is no such command, or none is about the words.
+    """
+    if not arguments.words:
         display(overview())
         return
+    asked = " ".join(arguments.words).removeprefix("%argus").strip() or "%%argus"
     try:
-        display(find_command(arguments.command.removeprefix("%argus").strip() or "%%argus").help())
+        display(find_command(command_and_rest(asked)[0] if asked.replace(" ", "-") in COMMANDS else asked).help())
     except MagicError as error:
-        # There are no topics; a command that is only a little alike is no answer to a word that means something else.
+        if " " in asked and (found := about(asked.split())):
+            display("\n".join([*found, "%argus help COMMAND says more."]))
+            return
+        # A command that is only a little alike is no answer to a word that means something else.
         lists = "%argus help lists the commands; %argus help COMMAND says more of one"
-        typed = difflib.get_close_matches(arguments.command, COMMANDS, 1, cutoff=0.8)
-        meant = _MEANT.get(arguments.command) or (f"did you mean {typed[0]}?" if typed else lists)
-        raise MagicError(f"there is no help on {arguments.command}: it is no command", hint=meant) from error
+        typed = difflib.get_close_matches(asked, COMMANDS, 1, cutoff=0.8)
+        meant = _MEANT.get(asked.lower()) or (f"did you mean {typed[0]}?" if typed else lists)
+        raise MagicError(f"there is no help on {asked}: it is no command", hint=meant) from error
+
+
+def about(words: Sequence[str]) -> list[str]:
+    """What is meant by words of other tools, then the commands whose help has most of the words; few of each.
+
+    Example:
+        >>> about(["correct", "a", "row"])[0]
+        '%argus stream NAME FILE --key id --changes upsert: a later row with the key of one counts instead of it'
+    """
+    asked = [word.lower() for word in words if len(word) > 2 and word.lower() not in _NO_TOPICS]
+    found: dict[str, int] = {}
+    commands = {"%%argus": define.cell_magic, **{f"%argus {name}": each for name, each in COMMANDS.items()}}
+    for name, each in commands.items():
+        named, text = f"{each.name} {each.summary}".lower(), each.help().lower()
+        found[name] = sum(3 if re.search(rf"\b{re.escape(word)}", named) else word in text for word in asked)
+    best = sorted((name for name in found if found[name] > 1), key=lambda name: -found[name])[:_BEST]
+    lines = [f"{name}: {commands[name].summary}" for name in best]
+    return [*dict.fromkeys(_MEANT[word] for word in asked if word in _MEANT), *lines]
 
 
 COMMANDS: dict[str, Command] = {

@@ -107,6 +107,16 @@ def batches_left(session: Session) -> int | None:
     return left
 
 
+def _seconds(seconds: float) -> str:
+    """A duration that is never shown as none.
+
+    Example:
+        >>> _seconds(12.34), _seconds(0.042), _seconds(0)
+        ('12.3 s', '0.04 s', '0.001 s')
+    """
+    return f"{seconds:.1f} s" if seconds >= 0.1 else f"{max(seconds, 0.001):.1g} s"
+
+
 def _summary(reports: Sequence[BatchReport], stopped: str) -> str:
     """One line on the batches that were completed."""
     if not reports:
@@ -118,7 +128,7 @@ def _summary(reports: Sequence[BatchReport], stopped: str) -> str:
     rows = sum(report.rows for report in reports)
     late = sum(sum(report.late_rows.values()) for report in reports)
     quarantined = f"; {counted(late, 'late row')} quarantined" if late else ""
-    return f"{which}: {counted(rows, 'row')} in {seconds:.1f} s{average}{quarantined}" + (
+    return f"{which}: {counted(rows, 'row')} in {_seconds(seconds)}{average}{quarantined}" + (
         f"; {stopped}" if stopped else ""
     )
 

@@ -42,6 +42,7 @@ _EMPTY = argument("--empty", action="store_true", help="remove the leftovers tha
 
 
 _ROWS = argument("--rows", type=natural_number, default=100, metavar="N", help="rows of an answer (default: 100)")
+_FEW_ROWS = argument("--rows", type=natural_number, default=10, metavar="N", help="rows of an answer (default: 10)")
 _QUERIES = argument("queries", nargs="*", metavar="QUERY", completes="query", help="which to show (default: all)")
 
 
@@ -50,7 +51,7 @@ _QUERIES = argument("queries", nargs="*", metavar="QUERY", completes="query", he
     argument(
         "queries", nargs="*", metavar="NAME", completes="query", help="queries, or cells with sliders (default: all)"
     ),
-    _ROWS,
+    _FEW_ROWS,
     argument("--grid", action="append", metavar="ROW", help="where they stand, row by row: names with blanks between"),
     examples=(
         "%argus dashboard",

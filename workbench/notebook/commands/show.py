@@ -36,6 +36,7 @@ from workbench.notebook.display import (
 )
 from workbench.notebook.drawing import picture, render_svg
 from workbench.notebook.joint_chart import drawn_rows, joint
+from workbench.sql.logical import identifying_columns
 
 if TYPE_CHECKING:
     from workbench.explain.describe import NetworkView
@@ -116,7 +117,7 @@ def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
     if arguments.changes:
         batch = None if arguments.since is None else query.batch_before(arguments.since)
         rows = query.changes(since=batch)
-        shown = latest_changes(rows, limit)
+        shown = latest_changes(rows, limit, identifying_columns(query.logical))
         title = f"latest changes of {query.name} since {_since(query, batch, arguments.since)}"
         total = len(rows)
     elif arguments.diff:
@@ -227,8 +228,13 @@ def _since(query: Query, batch: int | None, given: str | None) -> str:
     return since if given is None or given.strip().isdecimal() else f"{given}, that is since {since}"
 
 
-def latest_changes(changes: pd.DataFrame, limit: int) -> pd.DataFrame:
-    """The last of a query's changes, with what was taken back beside what took its place.
+def latest_changes(changes: pd.DataFrame, limit: int, groups: Sequence[int] | None = None) -> pd.DataFrame:
+    """The last of a query's changes, with what was taken back before what took its place.
+
+    Args:
+        changes: of a query, as ``Query.changes`` gives them.
+        limit: how many at most.
+        groups: the places of the query's columns that tell its rows apart; ``None``: its first column, as a key mostly.
 
     Example:
         >>> changed = pd.DataFrame({"batch": [1, 2, 2, 2], "weight": [1, 1, 1, -1], "bank": ["x", "x", "y", "x"]})
@@ -238,8 +244,15 @@ def latest_changes(changes: pd.DataFrame, limit: int) -> pd.DataFrame:
     if changes.empty or limit < 1:
         return changes.head(0)
     since = changes["batch"].iloc[-min(limit, len(changes))]
-    columns = [name for name in changes.columns if name != "weight"]
-    return changes[changes["batch"] >= since].sort_values([*columns, "weight"], kind="stable").tail(limit)
+    columns = list(changes.columns[2:])
+    first = columns[:1] if groups is None else [columns[place] for place in groups]
+    order = ["batch", *first, "weight", *(name for name in columns if name not in first)]
+    return changes[changes["batch"] >= since].sort_values(order, kind="stable", key=_sortable).tail(limit)
+
+
+def _sortable(column: pd.Series) -> pd.Series:
+    """Values as they are, and those that have no order by their texts."""
+    return column.map(str) if any(isinstance(value, list | dict) for value in column) else column
 
 
 @command(
@@ -360,9 +373,10 @@ def shared_today(network: NetworkView, explanation: ExplanationView) -> str:
     if others.keys() == shared_before:
         return ""
     if not others:
-        return "today it shares its nodes with no query"
+        return "so it was at its registration; today it shares its nodes with no query"
     verb = "is" if len(shared) == 1 else "are"
-    return f"today {len(shared)} of {counted(len(nodes), 'node')} {verb} shared, with {listed(tuple(others))}"
+    how_many = f"{len(shared)} of {counted(len(nodes), 'node')} {verb} shared"
+    return f"so it was at its registration; today {how_many}, with {listed(tuple(others))}"
 
 
 @command(
@@ -378,7 +392,7 @@ def shared_today(network: NetworkView, explanation: ExplanationView) -> str:
     ),
 )
 def catalog(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Query the system catalog (T3.6), which holds all that is known of the network; without SQL, list its relations.
+    """Query the system catalog, which holds all that is known of the network; without SQL, list its relations.
 
     Raises:
         MagicError: the query is not in quotes.

@@ -107,6 +107,8 @@ def _by_batch(reports: Sequence[BatchReport], network: NetworkView) -> Shown:
 def longest_chain(report: BatchReport, network: NetworkView) -> str:
     """The critical path of a batch, and that the operators' times add up to more."""
     path = critical_path(report, network.nodes)
+    if not path:
+        return f"batch {report.batch} took {milliseconds(report.seconds)}; no operator had rows to read"
     chain = " → ".join(_caption(operator.root, network) for operator in path)
     work, waited = (milliseconds(sum(o.seconds for o in some)) for some in (report.operators, path))
     known = [operator.here for operator in report.operators if operator.here is not None]
