@@ -280,7 +280,8 @@ def drop(context: NotebookContext, arguments: argparse.Namespace) -> None:
         raise MagicError(f"there is no query, stream or table {unknown[0]}", hint=hint)
     for name in sorted(names, key=lambda name: name.lower() not in queries):
         if name.lower() in queries:
-            show(drop_query(session, name))
+            if name.lower() in {query.lower() for query in session.queries}:  # an alert ends with its query
+                show(drop_query(session, name))
             continue
         stream = session.streams[streams[name.lower()]]
         session.drop_stream(stream.name)
