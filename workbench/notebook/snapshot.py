@@ -83,7 +83,7 @@ def snapshot_page(
     queries = [session.query(name) for name in (names if grid is None else grid.names)] or [*session.queries.values()]
     title = (
         f"{Path(session.place).name}, after batch {session.batch}"
-        if not session.temporary and not Path(session.place).name.startswith(PREFIX)  # a name that nobody gave
+        if not session.temporary and not Path(session.place).name.startswith(PREFIX)  # a made-up name
         else f"Answers after batch {session.batch}"
     )
     csp = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'unsafe-inline'; connect-src 'self'"
