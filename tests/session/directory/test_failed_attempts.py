@@ -45,7 +45,9 @@ import io, sys, time
 import pyarrow as pa
 from pyarrow import parquet
 from pyspark.sql import SparkSession
+import pytest
 from session.directory.test_written_once import QUERIES, rows
+from without_kernel import declare
 from workbench import Session
 from workbench.engine.spark.java import use_java
 from workbench.files.store import ObjectStore
@@ -54,6 +56,7 @@ from workbench.session.verification.report import Outcome
 from workbench.streams.arriving import files_with
 
 use_java()
+declare(pytest.MonkeyPatch())
 settings = {"spark.ui.enabled": "false", "spark.speculation": "true", "spark.speculation.multiplier": "1.0",
             "spark.speculation.quantile": "0.1", "spark.speculation.interval": "50ms", "spark.task.maxFailures": "9"}
 builder = SparkSession.builder.master("local[3,9]")

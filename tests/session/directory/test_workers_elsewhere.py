@@ -17,6 +17,8 @@ from workbench.engine.spark.in_process import InProcess
 from workbench.errors import EnvironmentProblem
 from workbench.files.store import store_at
 
+pytestmark = pytest.mark.usefixtures("spark_soundex")
+
 NAMES = ("join", "groups", "function", "outputs")
 LARGE_FILES = replace(BY_SPARK, bytes_per_part=3_000, milliseconds_until_collected=0, rows_indexed_in_memory=20)
 """Some segments are files of their own, with indexes, and others are in packs."""

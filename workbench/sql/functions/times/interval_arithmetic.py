@@ -16,7 +16,7 @@ from workbench.errors import with_article
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.counted import counted_number, of_number
-from workbench.sql.algebra.expressions import Constant, Expression
+from workbench.sql.algebra.expressions import Constant, Expression, calls
 from workbench.sql.algebra.types import (
     DATE,
     DOUBLE,
@@ -32,7 +32,7 @@ from workbench.sql.algebra.types import (
     integer,
 )
 from workbench.sql.algebra.zones import UTC, zoning
-from workbench.sql.functions.calls import call, cast, within
+from workbench.sql.functions.calls import NOW, call, cast, within
 from workbench.sql.functions.reading import ExpressionBinder, reads
 from workbench.sql.functions.results import computed
 from workbench.sql.functions.times.intervals import IntervalPart, add_interval, interval_parts
@@ -71,10 +71,10 @@ def plus_minus(
     b: ExpressionBinder, left: Expression, right: Expression, sign: int, node: exp.Expr
 ) -> Expression | None:
     """A sum or difference with an interval or a time of the day in it, or of two times that is an interval; ``None`` of
-    any other. A timestamp and a number of days have one where the dialect says so."""
+    any other. A timestamp and a number of days have one where the dialect says so, and ``now()`` and numbers in all."""
     operator = "+" if sign == 1 else "-"
     if left.type == TIMESTAMP and right.type.kind is Kind.INTEGER:
-        if b.rules.exact:
+        if b.rules.exact and NOW not in calls(left):  # now() is the workbench's, and may be a number or a day
             unit = f"INTERVAL '{right.value}' DAY" if isinstance(right, Constant) else "INTERVAL '1' DAY * n"
             raise b.source.error("a number has no unit beside a timestamp", node, f"write {unit}")
         return call("add_seconds", left, call("*", right, Constant(sign * 86400, INTEGER)))
