@@ -96,10 +96,10 @@ class MissingRows:
     def title(self) -> str:
         """What was asked, whether causes were found, what was not looked at, and which streams lack rows."""
         lacking = [] if self.there else [_lacking(stream, *rows) for stream, rows in self.quarantined.items()]
-        return "\n".join([self._found, *lacking])
+        return "\n".join([self._headline, *lacking])
 
     @property
-    def _found(self) -> str:
+    def _headline(self) -> str:
         if self.there:
             has = f"{counted(self.there, 'row')} of {self.query} {'has' if self.there == 1 else 'have'} {self.expected}"
             return f"{has}: nothing is missing; %argus why {self.query} says what it is computed from"

@@ -111,7 +111,7 @@ class Strict:
             of = "BETWEEN" if kind.token_type in (TokenType.BETWEEN, TokenType.AND) else kind.text.upper()
             _refuse(first, _OF_FRAMES, f"write {of} {first.text} PRECEDING{' AND CURRENT ROW' * (of == 'BETWEEN')}")
         if self._curr.token_type is TokenType.AND and kind.token_type not in (TokenType.BETWEEN, TokenType.AND):
-            hint = f"write {kind.text.upper()} BETWEEN {self._written(first)} AND …"
+            hint = f"write {kind.text.upper()} BETWEEN {self._text_from(first)} AND …"
             _refuse(self._curr, "a frame with two ends begins with BETWEEN", hint)
         return ends
 
@@ -194,7 +194,7 @@ class Strict:
             _refuse(self._tokens[begin], "FETCH ends with ROWS ONLY", f"write FETCH FIRST {number} ROWS ONLY")
         return node
 
-    def _written(self, first: Token) -> str:
+    def _text_from(self, first: Token) -> str:
         """The words from one to the one before the next."""
         begin = next(at for at, token in enumerate(self._tokens) if token is first)
         return " ".join(token.text for token in self._tokens[begin : self._index])

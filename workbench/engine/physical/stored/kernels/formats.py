@@ -123,7 +123,7 @@ def _parts(pattern: str) -> tuple[tuple[str, int, str, int, int | None, str], ..
     return (*found, (pattern[begin:], 0, "", 0, None, ""))
 
 
-def _written(value: Any, flags: str, width: int, precision: int | None, letter: str) -> str:
+def _converted(value: Any, flags: str, width: int, precision: int | None, letter: str) -> str:
     if letter in "sS" or value is None:
         text = _as_text(value, precision)
         return in_capitals(text) if letter.isupper() else text
@@ -139,7 +139,7 @@ def _formatted(pattern: str, values: Sequence[Any]) -> str:
         if letter in "%n":
             texts.append("\n" if letter == "n" else letter)
         else:
-            texts.append(_filled(_written(values[at], flags, width, precision, letter), flags, width))
+            texts.append(_filled(_converted(values[at], flags, width, precision, letter), flags, width))
     return "".join(texts)
 
 

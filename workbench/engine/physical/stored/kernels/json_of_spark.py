@@ -199,30 +199,30 @@ def _joined(text: str) -> str:
     )
 
 
-class _Written(str):
+class _JsonText(str):
     """A part of the text of a value."""
 
     __slots__ = ()
 
 
-def _written(value: Any, escapes: re.Pattern[str]) -> str:
+def _json_text(value: Any, escapes: re.Pattern[str]) -> str:
     """JSON as Jackson writes it: without blanks, numbers with a fraction as DOUBLEs."""
     parts, todo = list[str](), [value]
     while todo:
         match todo.pop():
-            case _Written() as part:
+            case _JsonText() as part:
                 parts.append(part)
             case _Number() as number:
-                parts.append(_written_number(number))
+                parts.append(_number_text(number))
             case str() as text:
                 parts.append(_quoted(text, escapes))
             case _Members() as members:
-                inside = [part for name, each in members for part in (_Written(f",{_quoted(name, escapes)}:"), each)]
+                inside = [part for name, each in members for part in (_JsonText(f",{_quoted(name, escapes)}:"), each)]
                 parts.append("{")
-                todo += [_Written("}"), *reversed([_Written(part[1:]) for part in inside[:1]] + inside[1:])]
+                todo += [_JsonText("}"), *reversed([_JsonText(part[1:]) for part in inside[:1]] + inside[1:])]
             case list() as values:
                 parts.append("[")
-                todo += [_Written("]"), *reversed([part for each in values for part in (_Written(","), each)][1:])]
+                todo += [_JsonText("]"), *reversed([part for each in values for part in (_JsonText(","), each)][1:])]
             case word:
                 parts.append("null" if word is None else "true" if word else "false")
     return "".join(parts)
@@ -234,7 +234,7 @@ def _quoted(text: str, escapes: re.Pattern[str]) -> str:
     return f'"{escapes.sub(_escaped, text)}"'
 
 
-def _written_number(number: str) -> str:
+def _number_text(number: str) -> str:
     if number.lstrip("-").isdigit():
         return "0" if number == "-0" else number
     value = float(number)
@@ -301,12 +301,12 @@ def _evaluate(value: Any, steps: tuple[PathStep, ...], style: _Style, out: _Out)
 def _write(value: Any, style: _Style, out: _Out) -> bool:
     if style is _Style.FLAT:
         leaves = _leaves(value)
-        out += [_written(leaf, out.escapes) for leaf in leaves]
+        out += [_json_text(leaf, out.escapes) for leaf in leaves]
         return bool(leaves)
     is_raw = style is _Style.RAW and isinstance(value, str) and not isinstance(value, _Number)
     if is_raw and len(value) > _MOST_SIGNS:
         raise _NoJsonError
-    out.append(value if is_raw else _written(value, out.escapes))
+    out.append(value if is_raw else _json_text(value, out.escapes))
     return True
 
 

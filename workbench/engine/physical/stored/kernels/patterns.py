@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from workbench.engine.physical.stored.kernels.conditions import CONDITION_KERNELS
 from workbench.engine.physical.stored.kernels.kernel import Kernel, constant_integer, constant_text
 from workbench.engine.physical.stored.kernels.texts import TEXT_KERNELS
-from workbench.engine.physical.stored.kernels.word_boundaries import boundary_in_java, with_marks_told
+from workbench.engine.physical.stored.kernels.word_boundaries import boundary_in_java, with_word_marks
 from workbench.sql.algebra.expressions import Call, Constant
 from workbench.sql.algebra.types import BOOLEAN, STRING, Kind
 
@@ -187,7 +187,7 @@ class _Searched:
 def _searched(pattern: str, text: str) -> _Searched:
     if text.isascii() or _BOUNDARY not in _PART.findall(pattern):
         return _Searched(_compiled(pattern), text, text)
-    return _Searched(_compiled(pattern, True), text, with_marks_told(text))
+    return _Searched(_compiled(pattern, True), text, with_word_marks(text))
 
 
 def _of_matches(value: Callable[[_Searched, Call], object], type_: pa.DataType, every: bool = False) -> Kernel:

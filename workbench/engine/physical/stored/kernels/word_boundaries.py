@@ -35,11 +35,11 @@ _NONE, _BEHIND, _WHOLE = "\ufdd0", "\ufdd1", "\ufdd2"
 _LARGEST_OF_16_BITS = "\uffff"
 
 
-def with_marks_told(text: str) -> str:
+def with_word_marks(text: str) -> str:
     """A text of as many signs, whose marks say whether they belong to words.
 
     Example:
-        >>> [ord(sign) - 0xFDD0 for sign in with_marks_told("e\\u0301 \\u0301") if sign > "e"]
+        >>> [ord(sign) - 0xFDD0 for sign in with_word_marks("e\\u0301 \\u0301") if sign > "e"]
         [2, 0]
     """
     if text.isascii():
