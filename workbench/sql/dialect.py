@@ -73,6 +73,8 @@ class Dialect:
         with_is_recursive: whether WITH may be recursive without the word.
         aliases_some_columns: whether an alias in FROM may have names for the first columns alone.
         using_stays_in_place: whether the columns of USING stand where the left side has them, and not before all.
+        using_takes_first: whether USING takes the first of several columns of that name; else they are ambiguous.
+        distinct_on_begins_order: whether ORDER BY must begin with the columns of DISTINCT ON.
         column_of_function: what a function in FROM calls its only column: this, or "" for what the function is called.
         column_of_alias: whether the alias of a function in FROM is the name of its only column, too.
         empty_text_is_null: whether '' is NULL.
@@ -137,6 +139,7 @@ class Dialect:
         reads_constant_texts: whether a constant text beside a number is one, and LIKE takes numbers.
         like_escape: what LIKE escapes with unless ESCAPE says otherwise.
         escapes_any_sign: whether what LIKE escapes with may stand before any sign, or be nothing.
+        escapes_similar: whether SIMILAR TO takes ESCAPE.
         takes_patterns_of_rows: whether LIKE with a pattern of the row was compared.
         several_groupings_of_nothing: whether ROLLUP, CUBE and GROUPING SETS of no rows have the row of the grand total.
         ranks_need_order: whether ORDER BY stands in OVER of ranks and neighbours; else they go by rows as they come.
@@ -150,6 +153,7 @@ class Dialect:
         level_of_subqueries: whether an aggregate is one of the outer query where only a subquery in it reads columns.
         made_aggregates: whose aggregates are written as others, and as functions of a group's list (``shorthands``).
         extremes_skip_nulls: whether MIN_BY and MAX_BY pass over rows whose value is NULL.
+        counts_rows_as: how several values are written as one for COUNT(DISTINCT …); "": it takes several.
         count_if_is_sum: whether COUNT_IF is the sum of ones and zeros, which is NULL of no rows.
         median_cuts_decimals: whether MEDIAN of a DECIMAL loses digits.
         variance_of_one_is_zero: whether VARIANCE and STDDEV of one row are 0; else NULL.
@@ -196,6 +200,7 @@ class Dialect:
         rounds_intervals: whether intervals are multiplied and divided as in spark.
         half_days_in_times: whether the text of a TIME may end with AM or PM, and its digits are cut off, as in spark.
         times_begin_again: whether a TIME beyond the day is one of the next, DATE plus TIME a TIMESTAMP; else NULL.
+        has_age: whether AGE is there, whose years and months are read.
         subtracts_times: whether the difference of two TIMEs is an interval.
         intervals: functions that make intervals, each with the units of its arguments.
     """
@@ -212,6 +217,8 @@ class Dialect:
     with_is_recursive: bool = False
     aliases_some_columns: bool = False
     using_stays_in_place: bool = False
+    using_takes_first: bool = False
+    distinct_on_begins_order: bool = False
     column_of_function: str = "col"
     column_of_alias: bool = False
     empty_text_is_null: bool = False
@@ -276,6 +283,7 @@ class Dialect:
     reads_constant_texts: bool = False
     like_escape: str | None = None
     escapes_any_sign: bool = False
+    escapes_similar: bool = False
     takes_patterns_of_rows: bool = False
     several_groupings_of_nothing: bool = True
     ranks_need_order: bool = False
@@ -289,6 +297,7 @@ class Dialect:
     level_of_subqueries: bool = False
     made_aggregates: str = ""
     extremes_skip_nulls: bool = False
+    counts_rows_as: str = ""
     count_if_is_sum: bool = False
     median_cuts_decimals: bool = False
     variance_of_one_is_zero: bool = False
@@ -334,5 +343,6 @@ class Dialect:
     rounds_intervals: bool = False
     half_days_in_times: bool = False
     times_begin_again: bool = False
+    has_age: bool = False
     subtracts_times: bool = False
     intervals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -27,7 +27,7 @@ _SPARK = _dialect(
     "exact alias_in_select_list floor_is_integer root_of_negative_is_nan substring_from_zero timestamp_is_instant "
     "names_in_formats takes_patterns_of_rows trunc_by_name interval_texts texts_as_in_spark literals_have_signs "
     "has_binary explodes pivots lists_any_values difference_of_dates_is_interval rounds_intervals half_days_in_times "
-    "ranks_need_order subtracts_times doubles_quotes operands_commute reads_constant_texts",
+    "ranks_need_order subtracts_times using_takes_first doubles_quotes operands_commute reads_constant_texts",
     alias_in_order=Preferred.ALIAS,
     byte_collations=frozenset({"UTF8_BINARY"}),
     sign="double",
@@ -52,7 +52,8 @@ DUCKDB = _dialect(
     "interval_texts isnull_is_operator fields_have_names places_from_one texts_have_places joined_nulls_are_null "
     "finds_beside_nulls generates_series pivots pivots_on json_keys_as_they_are at_time_zone keeps_offset iso_weeks "
     "trailing_commas limits_shares exports_state times_begin_again casts_in_python offsets_of_rows "
-    "joins_have_conditions reserves_words truth_is_number",
+    "joins_have_conditions reserves_words truth_is_number has_age",
+    counts_rows_as="{'a': a, 'b': b}",
     alias_in_order=Preferred.COLUMN,
     column_of_function="",
     byte_collations=frozenset({"BINARY", "C", "POSIX"}),
@@ -81,7 +82,9 @@ _POSTGRES = _dialect(
     "names_usings orders_any_aggregate numeric_keeps_digits writes_values ranks_ignore_frames "
     "array_of_subquery distinct_arrays_are_sorted level_of_subqueries date_plus_interval_is_time clock_in_intervals "
     "interval_texts isnull_is_operator places_from_one arrays_have_dimensions generates_series at_time_zone iso_weeks "
-    "bucket_of_date_is_time times_begin_again subtracts_times has_binary groups_by_key reserves_words",
+    "bucket_of_date_is_time times_begin_again subtracts_times has_binary groups_by_key reserves_words has_age "
+    "distinct_on_begins_order escapes_similar",
+    counts_rows_as="(a, b)",
     alias_in_order=Preferred.COLUMN,
     alias_in_having=Preferred.COLUMN,
     column_of_function="",

@@ -20,7 +20,6 @@ _PARTS = {"this", "expressions", "expression", "quantile", "separator", "accurac
 _FLAGS = {"big_int", "deterministic", "nulls_excluded"}
 """Parts that the parser sets by the dialect; where an argument stands there, the call has too many."""
 
-_ROWS_OF_VALUES = {"duckdb": "COUNT(DISTINCT {'a': a, 'b': b})", "postgres": "COUNT(DISTINCT (a, b))"}
 """How different rows of several values are counted, where COUNT takes one."""
 
 
@@ -86,8 +85,8 @@ def read_aggregate(name: str, node: exp.Expr, source: SourceText) -> AggregateSy
         parts[0] = parts[0].this
     if parts and isinstance(parts[0], exp.Distinct):
         source.refuse_others(parts[0], {"expressions"}, "DISTINCT")
-        if len(parts[0].expressions) > 1 and name == "count" and source.dialect in _ROWS_OF_VALUES:
-            hint = f"write {_ROWS_OF_VALUES[source.dialect]}, or COUNT(*) over a SELECT DISTINCT"
+        if len(parts[0].expressions) > 1 and name == "count" and (row := source.rules.counts_rows_as):
+            hint = f"write COUNT(DISTINCT {row}), or COUNT(*) over a SELECT DISTINCT"
             raise source.error("COUNT takes one value", parts[0].expressions[1], hint)
         return AggregateSyntax(name, [*parts[0].expressions, *parts[1:]], True, order, limit=limit)
     return AggregateSyntax(name, parts, isinstance(node, exp.ArrayUniqueAgg), order, limit=limit)

@@ -39,7 +39,6 @@ from workbench.sql.functions.reading import PATTERN_HINT, QUERIES, ExpressionBin
 from workbench.sql.functions.results import computed, in_doubles
 from workbench.sql.functions.times import interval_arithmetic
 from workbench.sql.functions.times.intervals import add_interval, interval_parts
-from workbench.sql.syntax.dialects import ONLY_POSTGRES
 from workbench.sql.syntax.source_text import SourceText
 
 
@@ -214,7 +213,7 @@ def in_list(b: ExpressionBinder, node: exp.In) -> Expression:
             if b.rules.finds_beside_nulls:
                 return b.bind(exp.ArrayContains(this=array, expression=node.this))
             value, asked = node.this.sql(b.dialect), array.sql(b.dialect)
-            called = f"{value} = ANY ({asked})" if b.dialect == "postgres" else f"ARRAY_CONTAINS({asked}, {value})"
+            called = f"{value} = ANY ({asked})" if b.rules.places_from_one else f"ARRAY_CONTAINS({asked}, {value})"
             hint = f"write {value} IS NULL" if isinstance(array, exp.Null) else f"{called} asks an array"
             raise b.source.error("IN needs a list in parentheses", node, hint)
         b.source.refuse("IN with a subquery", node, "write it as a join, with DISTINCT in a subquery")
@@ -398,7 +397,7 @@ def escaped_like(b: ExpressionBinder, node: exp.Escape) -> Expression:
         return Constant(None, BOOLEAN)
     if not isinstance(escape, exp.Literal) or len(escape.this) not in lengths:
         b.source.refuse("this ESCAPE", node, "it is one sign, as in ESCAPE '!'")
-    if isinstance(inner, exp.SimilarTo) and b.dialect in ONLY_POSTGRES:
+    if isinstance(inner, exp.SimilarTo) and b.rules.escapes_similar:
         found = similar(b, inner, escape.this)
     elif isinstance(inner, exp.Like | exp.ILike):
         found = like(b, inner, escape.this)

@@ -169,7 +169,7 @@ def _text_and_separator(arguments: list[Expression], node: exp.Expr, b: Expressi
         b.source.refuse(
             f"{(b.source.called(node) or 'LISTAGG').upper()} of such values",
             node,
-            "CAST it AS " + ("VARCHAR first" if b.dialect != "postgres" else "TEXT first"),
+            f"CAST it AS {exp.DataType.build('TEXT').sql(b.dialect)} first",
         )
     if not isinstance(separator, Constant) or separator.type != STRING:
         b.source.refuse("a separator that is not a constant text", node, "it stands in quotes, as in ', '")

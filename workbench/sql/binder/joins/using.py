@@ -12,7 +12,6 @@ from workbench.sql.algebra.expressions import Expression
 from workbench.sql.functions.calls import call
 from workbench.sql.predicates.cnf import PredSet
 from workbench.sql.predicates.normal_form import normal_form
-from workbench.sql.syntax.dialects import SPARK_FAMILY
 from workbench.sql.syntax.source_text import SourceText
 
 BoundColumns = list[tuple[str, Expression]]
@@ -27,13 +26,13 @@ def equal_columns(name: str, node: exp.Expr, sides: tuple[BoundColumns, BoundCol
     ends: list[Expression] = []
     for side in sides:
         candidates = [expression for known, expression in side if known == name]
-        if len(candidates) != 1 and not (candidates and source.dialect in SPARK_FAMILY):
+        if len(candidates) != 1 and not (candidates and source.rules.using_takes_first):
             problem, names = "ambiguous" if candidates else "unknown", [known for known, _ in side]
             which = "right" if ends else "left"
             there = nearest(name, names) or f"it has {', '.join(names[:8])}"
             hint = None if candidates else f"the {which} side lacks it: {there}; ON compares columns of two names"
             raise source.error(f"{problem} column {node.name or name} in USING", node, hint)
-        ends.append(candidates[0])  # Spark takes the first of several
+        ends.append(candidates[0])
     try:
         return normal_form(call("=", *ends))
     except TypeClash as clash:

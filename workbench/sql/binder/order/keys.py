@@ -43,11 +43,11 @@ def distinct_on_keys(
         source: the text, for errors.
 
     Raises:
-        SqlError: postgres wants ORDER BY to begin with these columns.
+        SqlError: ORDER BY must begin with these columns, and does not.
     """
     on = read(exp.Order(expressions=[exp.Ordered(this=node) for node in columns])) if columns else []
     wanted = {key.expression for key in on}
-    if source.dialect == "postgres" and any(key.expression not in wanted for key in keys[: len(wanted)]):
+    if source.rules.distinct_on_begins_order and any(key.expression not in wanted for key in keys[: len(wanted)]):
         listed = ", ".join(node.sql(source.dialect) for node in columns)
         hint = f"ORDER BY {listed}, … ; a query around it orders its rows otherwise"
         raise source.error("ORDER BY does not begin with the columns of DISTINCT ON", columns[0], hint)

@@ -333,7 +333,7 @@ reads_name("epoch_us", dialects=ONLY_DUCKDB)(lambda b, arguments: call("unix_mic
 def _months_of_age(b: ExpressionBinder, node: exp.Expr) -> Expression | None:
     """The whole months of AGE(later, earlier), toward zero; of AGE(x) until today. ``None`` of any other expression."""
     call_ = node.unnest()
-    if not isinstance(call_, exp.Anonymous) or call_.name.lower() != "age" or b.dialect not in DATABASES:
+    if not isinstance(call_, exp.Anonymous) or call_.name.lower() != "age" or not b.rules.has_age:
         return None
     sides = [exp.CurrentDate(), *call_.expressions] if len(call_.expressions) == 1 else call_.expressions
     if len(sides) != 2:
