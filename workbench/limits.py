@@ -65,7 +65,8 @@ class Limits:
         rows_sent_together: between Spark and a worker, at most.
         bytes_sent_together: of what functions make of rows that come together between Spark and a worker, about.
         operators_at_a_time: threads that evaluate operators, at most; no more than there are cores.
-        rows_per_segment: about; a task keeps them in memory before it writes.
+        rows_per_segment, bytes_per_segment: both, about; a task keeps them in memory before it writes. A look-up takes
+            time for each segment, so narrow rows are many in one. Of more rows runs are not merged for look-ups alone.
         bytes_per_part: of a pack, the one file of what a batch writes; for more rows a file of their own hardly counts.
         bytes_in_buckets: of what a task writes at once of rows that are looked up by key, at least, for each task that
             may read them: then these are in files by their buckets. 0: they never are, as on one machine, whose tasks
@@ -153,6 +154,7 @@ class Limits:
     bytes_sent_together: int = 64_000_000
     operators_at_a_time: int = 8
     rows_per_segment: int = 250_000
+    bytes_per_segment: int = 128_000_000
     bytes_per_part: int = 262_144
     bytes_in_buckets: int = 0
     bytes_looked_up_per_task: int = 0

@@ -33,7 +33,7 @@ LIMITS = {
     "rows are few": Limits(**dict.fromkeys(CHOICES, MOST), **MERGED_SOON),
     "rows are many": Limits(**dict.fromkeys(CHOICES, 0), **MERGED_SOON),
     "Spark evaluates all rows": Limits(pairs_tested_early=0),  # few candidates are tested as many are
-    "one segment a row": Limits(rows_per_segment=1, rows_handed_on=1),
+    "one segment a row": Limits(rows_per_segment=1, bytes_per_segment=0, rows_handed_on=1),
 }
 WAYS: dict[str, dict[str, object]] = {
     **{way: {} for way in LIMITS},

@@ -50,6 +50,7 @@ CASES = list(ALL) if LONG else SOME
                 pairs_handed_on=5,
                 rows_handed_on=7,
                 rows_per_segment=9,
+                bytes_per_segment=0,
             ),
         ]
     ),

@@ -137,7 +137,7 @@ def test_merging_keeps_the_sum_of_weights(spark: SparkSession, tmp_path: Path, s
 def test_rows_that_cancel_go_however_many_there_are(spark: SparkSession, tmp_path: Path) -> None:
     """The same 40 rows change again and again, and a run has several segments."""
     relation = Relation(
-        handle(spark, Limits(runs_per_merge=2, rows_per_segment=10)),
+        handle(spark, Limits(runs_per_merge=2, rows_per_segment=10, bytes_per_segment=0)),
         LAYOUT,
         tmp_path,
         merge=Merge("rows", fewer, ("a", "s")),

@@ -87,13 +87,14 @@ class SegmentWriter:
 
     Args:
         folder: of the segments.
-        limits: rows of a segment, bytes of a part of a pack.
+        limits: rows and bytes of a segment, bytes of a part of a pack.
         buckets: those of the rows.
         by: the number of their key.
     """
 
     def __init__(self, folder: str, limits: Limits = LIMITS, buckets: int = EVERY_BUCKET, by: int = 0) -> None:
-        self._rows, self._part, self._pack = limits.rows_per_segment, limits.bytes_per_part, limits.bytes_per_pack
+        self._rows, self._bytes = limits.rows_per_segment, limits.bytes_per_segment
+        self._part, self._pack = limits.bytes_per_part, limits.bytes_per_pack
         self._folder, self._buckets, self._by = folder, buckets, by
         self._waiting: list[pa.RecordBatch] = []
         self._written: list[Segment] = []
@@ -101,7 +102,8 @@ class SegmentWriter:
     def add(self, batch: pa.RecordBatch) -> None:
         """Take some rows."""
         self._waiting.append(batch)
-        if sum(b.num_rows for b in self._waiting) >= self._rows:
+        waiting = self._waiting
+        if sum(b.num_rows for b in waiting) >= self._rows and sum(b.nbytes for b in waiting) >= self._bytes:
             self._write()
 
     def close(self) -> list[Segment]:
