@@ -25,14 +25,35 @@ NULL_MARKS = r"^\s*(?i:null|none|na|n/a|#n/a|-|\\N)?\s*$"
 """What stands where there is no value, among numbers, dates, times, and true and false; in a text it is a text."""
 NAN_MARKS = r"^\s*(?i:nan)\s*$"
 """NaN, which is no value either where a column is not of DOUBLE."""
+
+
+def _at_most(largest: int) -> str:
+    """A pattern of the whole numbers from 0 to one, with its number of digits."""
+    digits = str(largest)
+    less = (
+        f"{digits[:place]}[0-{int(digit) - 1}]\\d{{{len(digits) - place - 1}}}"
+        for place, digit in enumerate(digits)
+        if int(digit)
+    )
+    return "|".join((*less, digits))
+
+
+_DAY = (
+    r"(?:\d{4}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
+    r"|(?:\d\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)"
+)
+_CLOCK = r"(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?"
+_BESIDE_UTC = r"(?:Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)"
 _SYNTAX = {
     Kind.BOOLEAN: r"^(?i:true|false|0|1)$",
-    Kind.INTEGER: r"^[+-]?\d+$",
+    Kind.INTEGER: rf"^[+-]?0*(?:\d{{1,18}}|{_at_most(2**63 - 1)})$|^-0*{2**63}$",
     Kind.DOUBLE: r"^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|(?i:inf|infinity|nan))$",
-    Kind.DATE: r"^\d{4}-\d\d-\d\d$",
-    Kind.TIME: r"^\d\d:\d\d(?::\d\d(?:\.\d+)?)?$",
-    Kind.TIMESTAMP: r"^\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?$",
+    Kind.DATE: rf"^{_DAY}$",
+    Kind.TIME: rf"^{_CLOCK}$",
+    Kind.TIMESTAMP: rf"^{_DAY}(?:[ T]{_CLOCK}{_BESIDE_UTC}?)?$",
 }
+"""Texts of values that there are: no cast refuses one. What a cast refuses is looked for by halves, which took 20 s for
+80,000 dates that were tried with day and month the wrong way round."""
 _ZONE = r":\d\d(?:\.\d+)?(?:Z|[+-]\d\d(?::?\d\d)?)$"
 _APART = {r"(:\d\d(?:\.\d+)?) ?(?:UTC|GMT)$": r"\1Z", r"(:\d\d(?:\.\d+)?) (Z|[+-]\d\d(?::?\d\d)?)$": r"\1\2"}
 """Offsets that stand apart from a time, and UTC, and how they are written elsewhere."""

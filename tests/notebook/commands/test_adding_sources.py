@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from workbench.engine.spark.in_process import InProcess
-from workbench.notebook.commands import add
+from workbench.notebook.commands import add, define
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.session import Session
 
@@ -35,3 +35,22 @@ def test_what_is_noted_of_json_lines_is_shown(
             NotebookContext({}, lambda: session), add.add_stream.parse(line.format(tmp_path / "orders.jsonl"))
         )
     assert said in capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["Orders {}/a.jsonl", "Orders {}/a.jsonl --history 1 --batch 1", "Orders {}/*.jsonl", "Orders rows"],
+    ids=["a file", "a file in batches", "a folder", "rows of a variable"],
+)
+def test_what_is_dropped_says_how_many_rows_it_had(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str
+) -> None:
+    rows = [{"id": place} for place in (1, 2, 3)]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    with Session(InProcess()) as session:
+        context = NotebookContext({"rows": rows}, lambda: session)
+        add.add_stream.run(context, add.add_stream.parse(line.format(tmp_path)))
+        session.run(3)
+        define.drop.run(context, define.drop.parse("Orders"))
+        assert not session.streams
+    assert "stream Orders dropped, with its 3 rows" in capsys.readouterr().out.splitlines()

@@ -284,5 +284,6 @@ def drop(context: NotebookContext, arguments: argparse.Namespace) -> None:
                 show(drop_query(session, name))
             continue
         stream = session.streams[streams[name.lower()]]
+        rows = counted(stream.rows, "row")  # those of a live stream cannot be counted when it is gone
         session.drop_stream(stream.name)
-        show(f"{'table' if stream.table else 'stream'} {stream.name} dropped, with its {counted(stream.rows, 'row')}")
+        show(f"{'table' if stream.table else 'stream'} {stream.name} dropped, with its {rows}")
