@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from workbench.explain.text import clock_text, milliseconds
 from workbench.notebook.command_line import MagicError
+from workbench.session.live.batch_size import seconds_of
+from workbench.session.live.sources import no_more_rows
 from workbench.session.player import PlayerState, Position
 
 if TYPE_CHECKING:
@@ -43,11 +45,31 @@ def parse_speed(text: str) -> float | None:
 
 def status_line(session: Session, position: Position) -> str:
     """The state of the player and the positions of the streams, in one line."""
-    return " · ".join(filter(None, [activity(position), *progress_parts(session, position), running_batch(position)]))
+    return " · ".join(
+        filter(None, [activity(session, position), *progress_parts(session, position), running_batch(position)])
+    )
 
 
-def activity(position: Position) -> str:
+def latency_of_play(session: Session) -> float | None:
+    """The seconds that a batch may take where what is played are live streams, which have no end.
+
+    ``None``: rows are replayed, at a speed or in batches that were chosen.
+    """
+    streams = session.streams.values()
+    is_replayed = any(stream.waiting and not stream.table and stream.name not in session.sources for stream in streams)
+    if is_replayed or session.player.speed is not None or not _may_bring_more(session):
+        return None
+    return seconds_of(LATENCY, "latency")
+
+
+def _may_bring_more(session: Session) -> bool:
+    return any(not source.ended for source in session.sources.values())
+
+
+def activity(session: Session, position: Position) -> str:
     """The state of the player, in a few words."""
+    if position.state is PlayerState.ENDED and _may_bring_more(session):
+        return f"{no_more_rows(session.sources)}; %argus play goes on as rows come"
     if position.problem is not None:
         return f"stopped: {str(position.problem).splitlines()[0]}"
     if position.state is PlayerState.PLAYING and position.latency is not None:

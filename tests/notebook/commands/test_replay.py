@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import time
+
+import pandas as pd
 import pytest
 from fake_session import FakeSession
 
+from workbench.engine.spark.in_process import InProcess
 from workbench.errors import QueryError
 from workbench.notebook.command_line import MagicError
+from workbench.notebook.panel.replay_view import ReplayView
+from workbench.notebook.replay_status import latency_of_play, status_line
+from workbench.notebook.session import Session
 
 
 @pytest.fixture
@@ -70,3 +77,50 @@ def test_a_session_made_by_hand_is_played_instead(run, context, session):
     context.use(FakeSession())
     assert session.player.wait(120) and context.session.player is not session.player
     session.close()
+
+
+@pytest.mark.parametrize("line", ["%argus play", "%argus play --live", "the panel's button"])
+def test_live_streams_are_played_until_the_analyst_pauses(run, context, tmp_path, line):
+    """They were read to what was there, and what came later was in no answer: the line said "at the end"."""
+    (tmp_path / "1.jsonl").write_text('{"id": 1}\n')
+    with Session(InProcess()) as session:
+        session.add_stream("orders", f"{tmp_path}/*.jsonl")
+        context.use(session)
+        if line == "the panel's button":
+            ReplayView(session, session.player).widget.children[0].children[0].click()
+        else:
+            assert run(line).error is None
+        rows_come(session, 1)
+        (tmp_path / "2.jsonl").write_text('{"id": 2}\n{"id": 3}\n')
+        rows_come(session, 3)
+        assert status_line(session, session.player.position).startswith("live")
+        session.player.pause()
+        assert session.player.wait(120)
+
+
+def test_a_live_stream_that_is_read_to_what_is_there_is_not_at_its_end(tmp_path):
+    (tmp_path / "1.jsonl").write_text('{"id": 1}\n')
+    with Session(InProcess()) as session:
+        session.add_stream("orders", f"{tmp_path}/*.jsonl")
+        session.player.play(5)
+        assert session.player.wait(120)
+        line = status_line(session, session.player.position)
+    assert line.startswith("nothing more has come to orders; %argus play goes on as rows come · batch 1")
+
+
+def test_files_are_replayed_in_their_batches_also_beside_live_streams(tmp_path):
+    (tmp_path / "1.jsonl").write_text('{"id": 1}\n')
+    with Session(InProcess()) as session:
+        session.add_stream("orders", f"{tmp_path}/*.jsonl")
+        session.add_stream("files", pd.DataFrame({"n": range(5)}), history=1, batch=2)
+        assert latency_of_play(session) is None
+        session.run(2)
+        assert latency_of_play(session) == 1.0
+
+
+def rows_come(session, rows):
+    """Wait until a stream has so many rows in batches."""
+    deadline = time.monotonic() + 120
+    while session.streams["orders"].position < rows:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

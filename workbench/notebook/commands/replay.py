@@ -17,7 +17,7 @@ from workbench.notebook.display import ProgressLine, Shown, show, table
 from workbench.notebook.drift_lines import drift_lines
 from workbench.notebook.long_work import Underway, repeatedly
 from workbench.notebook.quarantine import problems, quarantine_marks, quarantined_since
-from workbench.notebook.replay_status import FULL_SPEED, LATENCY, SPEEDS, parse_speed, status_line
+from workbench.notebook.replay_status import FULL_SPEED, LATENCY, SPEEDS, latency_of_play, parse_speed, status_line
 from workbench.session.live.batch_size import seconds_of
 from workbench.session.live.sources import no_more_rows, perhaps_more
 from workbench.session.player import PlayerState, Position
@@ -144,7 +144,9 @@ def news(reports: Sequence[BatchReport]) -> Shown:
 
 @command(
     "play",
-    argument("batches", nargs="?", type=int, metavar="N", help="how many (default: to the streams' end)"),
+    argument(
+        "batches", nargs="?", type=int, metavar="N", help="how many (default: to the streams' end, if there is one)"
+    ),
     argument(
         "--speed",
         metavar="SPEED",
@@ -168,13 +170,21 @@ def news(reports: Sequence[BatchReport]) -> Shown:
     has_own_line=True,
 )
 def play(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Let batches arrive in the background, while cells go on working."""
+    """Let batches arrive in the background, while cells go on working.
+
+    Live streams are played as ``--live`` says, until you pause: each batch has the rows that have come.
+    """
     session, player = context.session, context.session.player
     if arguments.batch is not None:
         set_batch_size(session, arguments.batch)
     if arguments.speed is not None:
         player.speed = parse_speed(arguments.speed)
-    player.play(arguments.batches, None if arguments.live is None else seconds_of(arguments.live, "latency"))
+    if arguments.live is not None:
+        latency = seconds_of(arguments.live, "latency")
+    else:
+        asked = (arguments.batches, arguments.batch, arguments.speed)
+        latency = latency_of_play(session) if asked == (None, None, None) else None
+    player.play(arguments.batches, latency)
     follow(session)
 
 

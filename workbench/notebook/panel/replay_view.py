@@ -17,6 +17,7 @@ from workbench.notebook.replay_status import (
     LATENCY,
     SPEEDS,
     activity,
+    latency_of_play,
     parse_speed,
     progress_parts,
     running_batch,
@@ -85,7 +86,7 @@ class ReplayView(View):
             self.batch_field.value = self._shown_batch
         read, rows = sum(s.position for s in streams), sum(s.rows for s in streams)
         words = " · ".join(map(escape, filter(None, progress_parts(self.session, position))))
-        now = escape(self._problem or activity(position))
+        now = escape(self._problem or activity(self.session, position))
         bar = f'<progress max="{max(1, rows)}" value="{read}" aria-label="rows that have arrived"></progress>'
         running = f" · {escape(running_batch(position))}" if running_batch(position) else ""
         self._where.value = f'<div role="status">{bar} <b>{now}</b> · {words}{running}</div>'
@@ -105,10 +106,11 @@ class ReplayView(View):
         if self.player.position.state is PlayerState.PLAYING:
             self.player.pause()
         else:
-            self._play_as_chosen()
+            self._play_as_chosen(latency_of_play(self.session))
 
-    def _play_as_chosen(self) -> None:
-        self.player.play(latency=seconds_of(LATENCY, "latency") if self.speed_field.value == _LIVE else None)
+    def _play_as_chosen(self, otherwise: float | None = None) -> None:
+        live = self.speed_field.value == _LIVE
+        self.player.play(latency=seconds_of(LATENCY, "latency") if live else otherwise)
 
     def _to_end(self) -> None:
         self.speed_field.value = FULL_SPEED
