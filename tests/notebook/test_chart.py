@@ -80,12 +80,13 @@ def test_many_rows_are_drawn_as_bars_only_up_to_a_number():
     assert ChartColumns.of([("m", INTEGER), ("n", INTEGER)], {}).most == 1_000
 
 
-def test_midnight_has_its_hour_beside_other_times():
+def test_a_timestamp_has_its_hour_also_at_midnight_and_a_date_has_none():
     hours = pd.date_range("2024-01-01 22:00", periods=4, freq="h")
     text = chart(pd.DataFrame({"at": hours, "n": [1, 2, 3, 4]})).text
     assert "2024-01-02 00:00:00" in text and "2024-01-01 23:00:00" in text
-    days = chart(pd.DataFrame({"at": hours.normalize().unique(), "n": [1, 2]}))
-    assert "00:00" not in days.text and "2024-01-02 " in days.text
+    midnights = pd.DataFrame({"at": hours.normalize().unique(), "n": [1, 2]})
+    assert "2024-01-02 00:00:00  2" in chart(midnights).text
+    assert "2024-01-02  2" in chart(midnights.assign(at=midnights["at"].dt.date)).text
 
 
 def test_rows_without_a_value_are_left_out_and_counted():

@@ -10,13 +10,10 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections import Counter
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from functools import cache
 from html import escape
-from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -24,11 +21,12 @@ import pandas as pd
 import vl_convert
 
 from workbench.errors import nearest
-from workbench.explain.text import counted, monospace, short
+from workbench.explain.cells import column_texts, has_numbers, is_number, shown_text
+from workbench.explain.text import counted, monospace
 from workbench.notebook.chart_axes import CLOCK, whole_ticks
 from workbench.notebook.chart_series import SERIES, largest_series
 from workbench.notebook.command_line import MagicError
-from workbench.notebook.display import Shown, marked_cell, table
+from workbench.notebook.display import Shown, table
 from workbench.sql.algebra.column_names import unique_names
 from workbench.sql.algebra.types import DataType, Kind
 
@@ -40,7 +38,7 @@ CHART_KINDS = (BARS_KIND, LINE, AREA, DOTS)
 _MARKS = {BARS_KIND: "bar", LINE: "line", AREA: "area", DOTS: "point"}
 _FEW = 60
 """Points of a line that are marked."""
-_LONGEST = 28
+_LONGEST = 32
 """Characters of a label in text."""
 ADDED, REMOVED = "#4e79a7", "#d98b46"
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE)
@@ -49,6 +47,7 @@ _EPOCH = dt.date(1970, 1, 1).toordinal()
 _INK, _LETTERS = "currentColor", 12
 _LOOK: dict[str, Any] = {
     "background": None,
+    "numberFormat": ".12~g",  # as tables write them: nothing between thousands
     "font": "Helvetica, Arial, sans-serif",
     "padding": {"left": 8, "top": 8, "bottom": 8, "right": 24},  # text may be wider in a page than here
     "view": {"stroke": None},
@@ -202,8 +201,7 @@ def answer_chart(rows: pd.DataFrame, columns: ChartColumns, total: int, title: s
     values, heading = points_of(rows, columns), chart_heading(rows, columns, total, title)
     spec = answer_spec(rows, columns, heading)
     spec["data"]["values"], spec["width"] = values, width
-    names = [point["label"] + (f", {point['by']}" if "by" in point else "") for point in values]
-    text = _text_bars(names, [point["y"] for point in values])
+    text = _text_bars(values)
     return _shown(heading, [columns.x or "row", columns.y, ""], text[:BARS], spec)
 
 
@@ -220,35 +218,45 @@ def chart_heading(rows: pd.DataFrame, columns: ChartColumns, total: int, title: 
 
 
 def points_of(rows: pd.DataFrame, columns: ChartColumns) -> list[dict[str, Any]]:
-    """The points of a chart: ``x`` as it is drawn, ``label`` as it is read, ``y``, and ``by`` where there are series.
+    """The points of a chart: ``x`` and ``y`` as they are drawn, ``label`` and ``value`` as they are read, and ``by``
+    where there are series.
 
     A time is milliseconds since 1970, read as UTC, so that no browser moves it to its own zone.
     """
     there = _drawn(rows, columns)
     rows, numbers = rows[there], _floats(rows[columns.y])[there].tolist()
+    texts = column_texts(list(rows[columns.y]))
     column = pd.Series(range(1, len(rows) + 1)) if columns.x is None else rows[columns.x]
-    times = column.to_numpy("datetime64[us]") if column.dtype.kind == "M" else None  # which are read all at once
-    times = None if times is None or np.isnat(times).any() else times
-    names = [] if times is not None else list(column)
-    labels = _labels(names) if times is None else _time_labels(times)
+    times = _clock(column)  # which are read all at once
+    is_zoned = getattr(column.dtype, "tz", None) is not None
+    names = list(column) if times is None or is_zoned else []
+    labels = _labels(names) if times is None or is_zoned else _time_labels(times)
     if columns.named and columns.by is None:
         labels = _distinct_names(labels, rows, columns)
     points = [
-        {"x": place, "label": label, "y": number}
-        for place, label, number in zip(_places(names, labels, columns, times), labels, numbers, strict=True)
+        {"x": place, "label": label, "y": number, "value": text}
+        for place, label, number, text in zip(
+            _places(names, labels, columns, times), labels, numbers, texts, strict=True
+        )
     ]
     if columns.by is not None:
-        series = cache(lambda value: str(marked_cell(value)))
-        for point, value in zip(points, rows[columns.by], strict=True):
-            point["by"] = series(value) if isinstance(value, Hashable) else str(marked_cell(value))
+        for point, text in zip(points, column_texts(list(rows[columns.by])), strict=True):
+            point["by"] = text
     return points
+
+
+def _clock(column: pd.Series) -> npt.NDArray[np.datetime64] | None:
+    """Times as a clock of their zone shows them, where all values are times of pandas."""
+    if column.dtype.kind != "M" or column.isna().any():
+        return None
+    return column.dt.tz_localize(None).to_numpy("datetime64[us]")
 
 
 def _distinct_names(labels: list[str], rows: pd.DataFrame, columns: ChartColumns) -> list[str]:
     """The names of bars; where rows have one name, with their other names or a number: their bars would be one."""
     if len({*labels}) == len(labels):
         return labels
-    others = [name for name in rows.columns if name not in (columns.x, columns.y) and not has_numbers(rows[name])]
+    others = [name for name in rows.columns if name not in (columns.x, columns.y) and not has_numbers(list(rows[name]))]
     parts = zip(labels, *(_labels(list(rows[name])) for name in others), strict=True)
     longer, seen = [", ".join(part) for part in parts], Counter[str]()
     for place, label in enumerate(longer):
@@ -311,7 +319,7 @@ def answer_spec(rows: pd.DataFrame, columns: ChartColumns, heading: str) -> dict
     values: dict[str, Any] = {"field": "y", "type": "quantitative", "title": columns.y}
     if columns.kind not in (BARS_KIND, AREA):
         values["scale"] = {"zero": False}
-    tooltip = [{"field": "label", "title": columns.x or "row"}, {"field": "y", "title": columns.y, "format": ",.12~g"}]
+    tooltip = [{"field": "label", "title": columns.x or "row"}, {"field": "value", "title": columns.y}]
     across = columns.kind == BARS_KIND
     if whole := whole_ticks(_floats(rows[columns.y]), "x" if across else "y"):
         values["axis"] = {"tickCount": whole}
@@ -348,7 +356,7 @@ def changes_chart(changes: pd.DataFrame, title: str) -> Shown:
     added = weights.clip(lower=0).groupby(batches).sum().reindex(shown, fill_value=0).tolist()
     removed = (-weights.clip(upper=0)).groupby(batches).sum().reindex(shown, fill_value=0).tolist()
     heading = f"{title}: {counted(sum(added) + sum(removed), 'changed row')} by batch"
-    rows = [[str(batch), f"{a:,}", f"{r:,}"] for batch, a, r in zip(shown, added, removed, strict=True)]
+    rows = [[str(batch), str(a), str(r)] for batch, a, r in zip(shown, added, removed, strict=True)]
     encoding = {
         "x": {"field": "batch", "type": "ordinal", "axis": {"labelAngle": 0, "labelOverlap": True},
               "scale": {"domain": list(shown)}},
@@ -388,36 +396,24 @@ def drawn(spec: Mapping[str, Any]) -> str:
 
 
 def _labels(names: Sequence[Any]) -> list[str]:
-    """Names as they are read; times that are all midnights as days, beside other times a midnight has its hour."""
-    times = (name for name in names if isinstance(name, dt.datetime) and _is_time(name))
-    days = all(not (time.hour or time.minute or time.second or time.microsecond) for time in times)
-    label = cache(lambda name: _label(name, days))
-    return [label(name) if isinstance(name, Hashable) else _label(name, days) for name in names]
+    """Names as they are read."""
+    return [shown_text(text, _LONGEST) for text in column_texts(names)]
 
 
 def _time_labels(times: npt.NDArray[np.datetime64]) -> list[str]:
     """Times as ``_labels`` writes them."""
-    days = (times == times.astype("datetime64[D]")).all()
-    texts: list[str] = np.datetime_as_string(times, unit="D" if days else "s").tolist()
-    return texts if days else [text.replace("T", " ") for text in texts]
-
-
-def _label(value: Any, days: bool) -> str:
-    if isinstance(value, dt.datetime) and _is_time(value):
-        return value.date().isoformat() if days else value.isoformat(" ", "seconds")
-    return short(str(marked_cell(value)), _LONGEST)
+    micros = times.astype(np.int64)
+    unit: Literal["s", "ms", "us"] = "us" if (micros % 1_000).any() else "ms" if (micros % 1_000_000).any() else "s"
+    texts: list[str] = np.datetime_as_string(times, unit=unit).tolist()
+    return [text.replace("T", " ") for text in texts]
 
 
 def _is_time(value: object) -> bool:
     return isinstance(value, dt.date) and value is not pd.NaT
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, (Real, Decimal)) and not isinstance(value, bool)
-
-
 def _is_finite(value: object) -> bool:
-    return _is_number(value) and math.isfinite(value)  # type: ignore[arg-type]  # a Decimal is as good
+    return is_number(value) and math.isfinite(value)  # type: ignore[arg-type]  # a Decimal is as good
 
 
 def _floats(column: pd.Series) -> npt.NDArray[np.float64]:
@@ -427,24 +423,10 @@ def _floats(column: pd.Series) -> npt.NDArray[np.float64]:
     return np.array([float(value) if _is_finite(value) else math.nan for value in column], np.float64)
 
 
-def has_numbers(column: pd.Series) -> bool:
-    """Whether all values of a column that are there are numbers, and some are."""
-    present = column.dropna()
-    return len(present) > 0 and all(map(_is_number, present))
-
-
-def _number(value: float) -> str:
-    """A value to read beside its place: decimals only where they tell values apart."""
-    if abs(value) >= 1e15:
-        return f"{value:.4g}"
-    if value == int(value) or abs(value) >= 1e6:
-        return f"{value:,.0f}"
-    return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.2f}"
-
-
-def _text_bars(names: Sequence[str], numbers: Sequence[float]) -> list[list[str]]:
-    most = max(map(abs, numbers), default=0) or 1
+def _text_bars(points: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    most = max((abs(point["y"]) for point in points), default=0) or 1
+    names = [point["label"] + (f", {point['by']}" if "by" in point else "") for point in points]
     return [
-        [name, _number(number), "█" * round(12 * abs(number) / most)]
-        for name, number in zip(names, numbers, strict=True)
+        [name, point["value"], "█" * round(12 * abs(point["y"]) / most)]
+        for name, point in zip(names, points, strict=True)
     ]

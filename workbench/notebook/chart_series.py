@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from workbench.notebook.display import marked_cell
+from workbench.explain.cells import column_texts
 from workbench.sql.algebra.column_names import unique_names
 from workbench.sql.algebra.expressions import Call, Column, Expression, column_name
 from workbench.sql.logical import Block, Grouping, LogicalQuery, Ordered
@@ -28,7 +28,7 @@ def largest_series(names: pd.Series, values: npt.NDArray[np.float64]) -> tuple[n
         >>> "".join(names[kept]), count
         ('cdefghijkl', 12)
     """
-    texts = pd.Series([str(marked_cell(name)) for name in names], dtype=object)
+    texts = pd.Series(column_texts(list(names)), dtype=object)
     largest = pd.Series(values).groupby(texts, sort=False).max()
     kept = largest.sort_values(ascending=False, kind="stable", na_position="last").index[:SERIES]
     return texts.isin(kept).to_numpy(dtype=bool), len(largest)

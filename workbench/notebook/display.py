@@ -5,21 +5,15 @@ The plain text is complete, as a terminal, a diff of a saved notebook and a scre
 
 from __future__ import annotations
 
-import json
-import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from html import escape
-from itertools import cycle
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 from IPython.display import display
 
-from workbench.arrow.frames import is_null_number
-from workbench.arrow.stored_values import json_text, json_value
+from workbench.explain.cells import FrameCells, frame_text, shown_text, text_table, title_of
 from workbench.explain.text import clock_text, counted, monospace
 from workbench.notebook.drift_lines import drift_lines
 from workbench.sql.algebra.column_names import display_name
@@ -36,14 +30,9 @@ if TYPE_CHECKING:
     from workbench.session.sinks.sink import SinkStatus
     from workbench.streams.stream import Stream
 
-WIDEST = 60
-"""Characters of a value shown in a table."""
 _WELL = ("●", "var(--jp-success-color1, #388e3c)")
+_ONE_LINE = "; white-space:nowrap"
 _NOT_WELL = ("▲", "var(--jp-warn-color1, #b35900)")
-_MARKS = ("NULL", "NAN", "<NA>", "NONE", "INF", "-INF", "INFINITY", "-INFINITY")
-"""Texts that read like what is no text."""
-_STYLES = {"string": ' style="text-align:left"', **dict.fromkeys(("date", "datetime64"), ' style="white-space:nowrap"')}
-"""Of the cells of a column, by what pandas takes its values for; others are aligned as pandas and Jupyter do."""
 _PLACES = 4
 """Places of a source that are listed."""
 
@@ -109,27 +98,27 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = ""
         rich_days  1,234
     """
     right = [all(row[i][:1].isdigit() for row in rows) for i in range(len(columns))]
-    widths = [max(len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
-    lines = [
-        "  ".join(
-            cell.rjust(width) if r else cell.ljust(width) for cell, width, r in zip(row, widths, right, strict=True)
+    text = "\n".join([*filter(None, [title]), text_table(columns, rows, right)])
+    return Shown(text, _titled(title, _html_table(columns, [list(map(escape, row)) for row in rows], right)))
+
+
+def _html_table(columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool], style: str = "") -> str:
+    """A table whose cells are HTML already."""
+    head, *body = (
+        "".join(
+            f'<{tag} style="{part}">{cell}</{tag}>'
+            for part, cell in zip(_styles(cells, right, style), cells, strict=True)
         )
-        for row in [columns, *rows]
-    ]
-    html_rows = "".join([_html_row("th", columns, right), *(_html_row("td", row, right) for row in rows)])
-    return Shown(
-        "\n".join([*filter(None, [title]), *map(str.rstrip, lines)]),
-        _titled(title, f'<table class="dataframe">{html_rows}</table>'),
+        for tag, cells in [("th", list(map(escape, columns))), *(("td", row) for row in rows)]
     )
+    return f'<table class="dataframe">{"".join(f"<tr>{cells}</tr>" for cells in (head, *body))}</table>'
 
 
-def _html_row(tag: str, cells: Sequence[str], right: Sequence[bool]) -> str:
-    styles = (
-        f"text-align:{'right' if r else 'left'}" + ("; color:#d98b46" if cell.startswith("█") else "")
+def _styles(cells: Sequence[str], right: Sequence[bool], style: str) -> list[str]:
+    return [
+        f"text-align:{'right' if r else 'left'}{style}" + ("; color:#d98b46" if cell.startswith("█") else "")
         for cell, r in zip(cells, right, strict=True)
-    )
-    html = (f'<{tag} style="{style}">{escape(cell)}</{tag}>' for style, cell in zip(styles, cells, strict=True))
-    return f"<tr>{''.join(html)}</tr>"
+    ]
 
 
 def _titled(title: str, html_table: str) -> str:
@@ -138,92 +127,21 @@ def _titled(title: str, html_table: str) -> str:
 
 
 def frame_table(frame: pd.DataFrame, title: str = "") -> Shown:
-    """A DataFrame without its index under a title; NULL, NaN, blank texts and a text that says NULL look different."""
-    styles = [_STYLES.get(pd.api.types.infer_dtype(column), "") for _, column in frame.items()]
-    frame = frame.apply(_as_cells) if len(frame) else frame
-    with pd.option_context("display.max_colwidth", WIDEST):
-        text = frame.to_string(index=False) if len(frame) else "  ".join(map(str, frame.columns))
-        html = _with_styles(frame.to_html(index=False, border=0), styles)
-    return Shown("\n".join(filter(None, [title, text])), _titled(title, html))
+    """A DataFrame without its index under a title; each row is a line; what is cut of a value is under the mouse."""
+    cells = FrameCells.of(frame)
+    html = _html_table(cells.columns, [list(map(cell_html, row)) for row in cells.rows], cells.right, _ONE_LINE)
+    return Shown("\n".join(filter(None, [title, frame_text(frame)])), _titled(title, html))
 
 
-def _with_styles(html: str, styles: Sequence[str]) -> str:
-    """A table of pandas, whose cells are all alike, with the style of each column."""
-    cells = re.compile("<(t[hd])>")
-    each = cycle(styles)
-    return cells.sub(lambda cell: f"<{cell[1]}{next(each)}>", html)
-
-
-def _as_cells(column: pd.Series) -> pd.Series:
-    """pandas writes a missing value in four ways, SQL in one; and blanks as nothing."""
-    if column.dtype != object and not column.isna().any():
-        return column
-    if column.dtype.kind == "f":
-        return _aligned(column)
-    return pd.Series([marked_cell(value) for value in column], index=column.index, name=column.name, dtype=object)
-
-
-def _aligned(column: pd.Series) -> pd.Series:
-    """Doubles some of which are missing, the others with as many digits as pandas gives to a column of them.
+def cell_html(text: str) -> str:
+    """What is shown of a value's text, and the rest of it under the mouse.
 
     Example:
-        >>> _aligned(pd.Series([1.5, float("nan"), 12.25])).to_list()
-        ['1.50', 'NaN', '12.25']
+        >>> cell_html("a < b"), cell_html("x\\ny")
+        ('a &lt; b', '<span title="x\\ny">x y</span>')
     """
-    cells = column.map(marked_cell).astype(object)
-    present = column.dropna()
-    if len(present):
-        cells[column.notna()] = [line.strip() for line in present.to_string(index=False, header=False).split("\n")]
-    return cells
-
-
-def marked_cell(value: Any) -> Any:
-    """A value, or a text for it where a reader would take it for something else.
-
-    Example:
-        >>> [marked_cell(value) for value in (None, "NULL", " ", "a b", 1.5, float("nan"), ["NULL", None])]
-        ['NULL', "'NULL'", "' '", 'a b', 1.5, 'NaN', '["NULL", NULL]']
-        >>> marked_cell(Decimal("0E-14")), marked_cell(Decimal("0.00"))
-        ('0.00000000000000', Decimal('0.00'))
-    """
-    if isinstance(value, str):
-        looks_alike = value != value.strip() or not value or value.upper() in _MARKS
-        return f"'{value}'" if looks_alike else value
-    if isinstance(value, bytes):
-        return json_text(value)
-    if isinstance(value, list | dict):
-        return _nested_text(value)
-    if isinstance(value, Decimal) and "E" in str(value):  # Python writes small ones so
-        return format(value, "f")
-    if not pd.api.types.is_scalar(value) or not pd.isna(value):
-        return value
-    return "NaN" if isinstance(value, float) and not is_null_number(value) else "NULL"
-
-
-def rounded_text(value: float) -> str:
-    """A double as a page shows it: with six digits after the point, or of what is less than 1.
-
-    Example:
-        >>> [rounded_text(value) for value in (3.7784424083769634, 1234567.125, 0.1 + 0.2, 2.0, -1.2345678e-9, 1e22)]
-        ['3.778442', '1,234,567.125', '0.3', '2.0', '-1.23457e-09', '1e+22']
-    """
-    if 0 < abs(value) < 1 or abs(value) >= 1e15:
-        return f"{value:.6g}"
-    text = f"{value:,.6f}".rstrip("0")
-    return f"{text}0" if text.endswith(".") else text
-
-
-def _nested_text(value: Any) -> str:
-    """A list or struct as a reader takes it: texts in quotes; NULL, NaN, infinities and numbers without."""
-    if isinstance(value, list):
-        return f"[{', '.join(map(_nested_text, value))}]"
-    if isinstance(value, dict):
-        return f"{{{', '.join(f'{_nested_text(name)}: {_nested_text(each)}' for name, each in value.items())}}}"
-    if value is None:
-        return "NULL"
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else str(value)
-    return format(value, "f") if isinstance(value, Decimal) else json.dumps(json_value(value), ensure_ascii=False)
+    title, shown = title_of(text), escape(shown_text(text))
+    return f'<span title="{escape(title, quote=True)}">{shown}</span>' if title else shown
 
 
 def rows_table(shown: pd.DataFrame, rows: int, title: str = "") -> Shown:
@@ -232,8 +150,8 @@ def rows_table(shown: pd.DataFrame, rows: int, title: str = "") -> Shown:
     Example:
         >>> rows_table(pd.DataFrame({"tranid": [1000]}), 2000)
         1 of 2,000 rows
-         tranid
-           1000
+        tranid
+          1000
     """
     total = counted(rows, "row")
     count = total if len(shown) == rows else f"{len(shown):,} of {total}"

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from workbench.explain.cells import column_texts
 from workbench.explain.text import listed
 from workbench.notebook.chart import ChartColumns
 from workbench.notebook.chart_series import total_columns
 from workbench.notebook.command_line import MagicError
-from workbench.notebook.display import marked_cell
 from workbench.sql.algebra.column_names import unique_names
 from workbench.sql.algebra.types import Kind
 
@@ -111,4 +111,4 @@ def _series(one: DrawnRows) -> list[str]:
     """The name of a row's series: the query's, with the value of the column that was asked for."""
     if one.columns.by is None or one.columns.by_itself:
         return [one.name] * len(one.rows)
-    return [f"{one.name}, {marked_cell(value)}" for value in one.rows[one.columns.by]]
+    return [f"{one.name}, {text}" for text in column_texts(list(one.rows[one.columns.by]))]

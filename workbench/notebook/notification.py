@@ -14,8 +14,9 @@ from collections.abc import Callable, Sequence
 
 import pandas as pd
 
+from workbench.explain.cells import value_text
 from workbench.explain.text import counted, short
-from workbench.notebook.display import ProgressLine, Shown, frame_table, marked_cell, plain
+from workbench.notebook.display import ProgressLine, Shown, frame_table, plain
 from workbench.session.player import Player
 from workbench.session.sinks.target import Delivery
 
@@ -144,7 +145,7 @@ def change_line(batch: int, changes: pd.DataFrame, at: dt.datetime) -> str:
     Example:
         >>> changes = pd.DataFrame({"weight": [1, -1, 1], "state": ["MA", "NY", "NY"], "fees": [6.5, 1.0, 2.0]})
         >>> change_line(7, changes, dt.datetime(2026, 1, 2, 12, 3))
-        '12:03:00  batch 7: 2 rows new, 1 gone · state MA, fees 6.5 · state NY, fees 2'
+        '12:03:00  batch 7: 2 rows new, 1 gone · state MA, fees 6.5 · state NY, fees 2.0'
     """
     rows = changes[changes["weight"] > 0].drop(columns="weight")
     shown = [short(", ".join(map(_named, rows.columns, row)), 60) for row in rows.head(_ROWS).itertuples(False, None)]
@@ -166,5 +167,4 @@ def counted_changes(batch: int, changes: pd.DataFrame, at: dt.datetime) -> str:
 
 
 def _named(column: object, value: object) -> str:
-    cell = marked_cell(value)
-    return f"{column} {cell:.6g}" if isinstance(cell, float) else f"{column} {cell}"
+    return f"{column} {value_text(value)}"

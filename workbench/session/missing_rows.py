@@ -15,6 +15,7 @@ import pyarrow as pa
 from workbench.arrow.frames import frame_of
 from workbench.engine.fetching import fetch_count, fetch_first, to_shown_table
 from workbench.engine.spark.failures import translate_errors
+from workbench.explain.cells import frame_text
 from workbench.explain.relaxation import (
     Condition,
     conditions_of,
@@ -114,9 +115,9 @@ class MissingRows:
     def __str__(self) -> str:
         parts = [self.title]
         for cause in self.causes:
-            parts += [cause.title, cause.rows.to_string(index=False)]
+            parts += [cause.title, frame_text(cause.rows)]
             for stream, rows in cause.streams.items():
-                parts.append(f"{counted(len(rows), 'row')} of {stream}\n{rows.head(SHOWN).to_string(index=False)}")
+                parts.append(f"{counted(len(rows), 'row')} of {stream}\n{frame_text(rows.head(SHOWN))}")
         return "\n\n".join(parts)
 
 

@@ -23,6 +23,7 @@ from workbench.engine.answers import Answers, Refinement
 from workbench.engine.fetching import fetch_arrived, fetch_count, fetch_first, fetch_results, to_shown_table
 from workbench.engine.spark.failures import translate_errors
 from workbench.engine.storage.grouping import Positions, group_numbers, group_rows, matching_rows, occurrences
+from workbench.explain.cells import frame_text
 from workbench.explain.text import counted
 from workbench.session.answer_reader import AnswerReader
 from workbench.session.answering import Answering
@@ -82,7 +83,7 @@ class Provenance:
         parts = [self.title]
         for stream, rows in self.streams.items():
             first = f", the first {SHOWN}" if len(rows) > SHOWN else ""
-            parts.append(f"{counted(len(rows), 'row')} of {stream}{first}\n{rows.head(SHOWN).to_string(index=False)}")
+            parts.append(f"{counted(len(rows), 'row')} of {stream}{first}\n{frame_text(rows.head(SHOWN))}")
         return "\n\n".join(parts)
 
     @property

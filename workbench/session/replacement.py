@@ -12,6 +12,7 @@ from workbench.arrow.frames import frame_of
 from workbench.engine.fetching import fetch_difference, fetch_results, to_shown_table
 from workbench.engine.spark.failures import translate_errors
 from workbench.errors import QueryError, WorkbenchError
+from workbench.explain.cells import frame_text
 from workbench.explain.describe import NetworkView
 from workbench.explain.text import counted, listed
 from workbench.session import transitions
@@ -77,7 +78,7 @@ class Replacement:
         parts = (("reused", self.reused), ("hydrated", self.hydrated), ("dropped", self.dropped))
         nodes = [f"{what}: {'; '.join(names) or 'none'}" for what, names in parts]
         readers = [f"goes over with it: {listed(self.followers, 20)}"] if self.followers else []
-        rows = [] if self.answers.first.empty else [self.answers.first.to_string(index=False)]
+        rows = [] if self.answers.first.empty else [frame_text(self.answers.first)]
         return "\n".join([*nodes, *readers, str(self.answers), *rows])
 
 

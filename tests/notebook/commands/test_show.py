@@ -196,7 +196,7 @@ def test_verified_answers(run, shell, session):
     assert cell.text.splitlines() == [
         "big: DIFFERS from Spark SQL after batch 2: 1 row missing, 0 rows too many in 3 rows of a sample of 25.00% "
         "of its groups (0.5 s)",
-        "       side  n",
+        "  side       n",
         "  Spark SQL  7",
     ]
     assert shell.user_ns["rows"]["n"].tolist() == [7]

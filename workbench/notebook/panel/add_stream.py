@@ -14,12 +14,13 @@ from typing import Any
 import ipywidgets
 import pandas as pd
 
-from workbench.arrow.stored_values import as_rows
+from workbench.arrow.frames import frame_of
 from workbench.errors import WorkbenchError
 from workbench.errors.public_api import translate_unexpected_errors
+from workbench.explain.cells import FrameCells
 from workbench.explain.text import monospace
 from workbench.notebook.command_line import batch_size
-from workbench.notebook.display import marked_cell, rows_to_come
+from workbench.notebook.display import cell_html, rows_to_come
 from workbench.notebook.long_work import Underway, repeatedly
 from workbench.notebook.named_source import find_source
 from workbench.notebook.panel.markup import grid, scrolled
@@ -189,5 +190,6 @@ def _name_of(source: str) -> str:
 def _first_rows(look: SourcePreview) -> str:
     """The columns with their types, and the first rows."""
     headings = [f"{name} {type_}" for name, type_ in look.columns]
-    rows = [[escape(str(marked_cell(cell))) for cell in row.values()] for row in as_rows(look.rows)]
+    cells = FrameCells.of(frame_of(look.rows))
+    rows = [list(map(cell_html, row)) for row in cells.rows]
     return scrolled("first rows", grid(headings, rows)) + "".join(f"<p>{escape(misfit)}</p>" for misfit in look.misfits)

@@ -12,9 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.engine.storage.comparable import comparable
-from workbench.explain.text import short
+from workbench.explain.cells import rounded_text, shown_text, value_text
 from workbench.notebook.display import Shown, table
-from workbench.notebook.panel.answer_page import value_text
 from workbench.notebook.panel.markup import grid, sparkline
 from workbench.sql.algebra.types import DataType
 
@@ -59,7 +58,7 @@ def _numbers(column: pa.Array, shown: pa.Array) -> list[str]:
         pa.types.is_floating(column.type) or pa.types.is_integer(column.type) or pa.types.is_decimal(column.type)
     )
     is_number = is_number and column.type == shown.type
-    mean = f"{np.mean(_floats(present)):,.6g}" if is_number and len(present) else ""
+    mean = rounded_text(float(np.mean(_floats(present)))) if is_number and len(present) else ""
     return [
         f"{missing:,}",
         f"{nan:,}",
@@ -109,4 +108,4 @@ def _distribution(column: pa.Array, name: str) -> str:
 
 
 def _text(value: object) -> str:
-    return short(value_text(value), _LONGEST)
+    return shown_text(value_text(value), _LONGEST)

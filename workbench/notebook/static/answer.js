@@ -102,7 +102,7 @@ class View {
     }
   }
 
-  write(row, { cells, fresh, was }, at, columns, selected) {
+  write(row, { cells, titles, fresh, was }, at, columns, selected) {
     row.ariaRowIndex = at + 2;
     put(row, "className", fresh ? "fresh" : "");
     put(row, "title", fresh ? "new since you looked" : "");
@@ -111,7 +111,7 @@ class View {
       const place = row.cells[i], before = was?.[i] ?? null;
       put(place, "textContent", cell);
       put(place, "className", `${columns[i].number ? "number" : ""}${before === null ? "" : this.ticking ? " ticked" : " changed"}`.trim());
-      put(place, "title", before === null ? "" : `was ${before}`);
+      put(place, "title", before === null ? (titles?.[i] ?? "") : `was ${before}`);
     });
   }
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 import pandas as pd
 
 from workbench.errors.unknown_attributes import TellsNames
+from workbench.explain.cells import frame_text
 from workbench.explain.text import counted
 
 SPARK, ANEW = "Spark SQL", "the workbench, computed anew from all stored rows"
@@ -81,7 +82,7 @@ class Verification(TellsNames):
             lines += [f"  open: {reason}" for reason in self.reasons]
         lines += [f"  note: {note}" for note in self.notes]
         if len(self.differing):
-            lines += ["  " + line for line in self.differing.to_string(index=False).splitlines()]
+            lines += ["  " + line for line in frame_text(self.differing).splitlines()]
         return "\n".join(lines)
 
 
