@@ -11,6 +11,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from workbench.experiments.measure import machine
+from workbench.explain.cells import aligned_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,14 +91,9 @@ def text_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
              50    1.23    15.9
             768     123       –
     """
-    cells = [list(columns), *([number_text(cell) for cell in row] for row in rows)]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(columns))]
-    left = [all(isinstance(row[i], str) for row in rows) for i in range(len(columns))]
-    lines = (
-        "  ".join(c.ljust(w) if is_left else c.rjust(w) for c, w, is_left in zip(row, widths, left, strict=True))
-        for row in cells
-    )
-    return "\n".join(line.rstrip() for line in lines)
+    cells = [[number_text(cell) for cell in row] for row in rows]
+    right = [not all(isinstance(row[i], str) for row in rows) for i in range(len(columns))]
+    return aligned_table(columns, cells, right)
 
 
 def number_text(value: object) -> str:

@@ -181,10 +181,10 @@ def frame_text(frame: pd.DataFrame) -> str:
         NULL      7
     """
     cells = FrameCells.of(frame)
-    return text_table(cells.columns, [list(map(shown_text, row)) for row in cells.rows], cells.right)
+    return aligned_table(cells.columns, [list(map(shown_text, row)) for row in cells.rows], cells.right)
 
 
-def text_table(columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
+def aligned_table(columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
     """A table as plain text.
 
     Args:
@@ -193,7 +193,7 @@ def text_table(columns: Sequence[str], rows: Sequence[Sequence[str]], right: Seq
         right: which columns stand at the right.
 
     Example:
-        >>> print(text_table(["query", "rows"], [["big", "12"], ["rich_days", "1,234"]], [False, True]))
+        >>> print(aligned_table(["query", "rows"], [["big", "12"], ["rich_days", "1,234"]], [False, True]))
         query       rows
         big           12
         rich_days  1,234

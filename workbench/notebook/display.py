@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from IPython.display import display
 
-from workbench.explain.cells import FrameCells, frame_text, shown_text, text_table, title_of
+from workbench.explain.cells import FrameCells, aligned_table, frame_text, shown_text, title_of
 from workbench.explain.text import clock_text, counted, monospace
 from workbench.notebook.drift_lines import drift_lines
 from workbench.sql.algebra.column_names import display_name
@@ -98,7 +98,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = ""
         rich_days  1,234
     """
     right = [all(row[i][:1].isdigit() for row in rows) for i in range(len(columns))]
-    text = "\n".join([*filter(None, [title]), text_table(columns, rows, right)])
+    text = "\n".join([*filter(None, [title]), aligned_table(columns, rows, right)])
     return Shown(text, _titled(title, _html_table(columns, [list(map(escape, row)) for row in rows], right)))
 
 
