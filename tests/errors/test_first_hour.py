@@ -10,8 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from workbench import Session
 from workbench.engine.spark.in_process import InProcess
-from workbench.errors import SqlError, WorkbenchError
-from workbench.notebook.command_line import MagicError
+from workbench.errors import MagicError, SqlError, WorkbenchError
 from workbench.notebook.commands.registry import find_command
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.extension import install

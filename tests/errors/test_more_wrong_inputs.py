@@ -16,8 +16,7 @@ from workbench import Session
 from workbench.arrow.types import to_column_type
 from workbench.engine.spark.failures import translate_errors
 from workbench.engine.spark.in_process import InProcess
-from workbench.errors import EngineError, SqlError, SqlWarning, StreamError, WorkbenchError
-from workbench.notebook.command_line import MagicError
+from workbench.errors import EngineError, MagicError, SqlError, SqlWarning, StreamError, WorkbenchError
 from workbench.notebook.commands.add import as_typed
 from workbench.notebook.commands.registry import find_command
 from workbench.notebook.commands.sinks import find_target

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.errors import SqlError
-from workbench.notebook.command_line import MagicError, condition
+from workbench.errors import MagicError, SqlError
+from workbench.notebook.command_line import condition
 from workbench.notebook.commands.registry import find_command
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING
 from workbench.sql.binder.pipeline import bind

@@ -12,9 +12,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from workbench.errors import MagicError
 from workbench.notebook.chart import ChartColumns, answer_chart, changes_chart, points_of
 from workbench.notebook.chart_series import total_columns
-from workbench.notebook.command_line import MagicError
 from workbench.notebook.display import Shown
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
 from workbench.sql.binder.pipeline import bind

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import sqlglot
 
-from workbench.notebook.command_line import MagicError
+from workbench.errors import MagicError
 from workbench.notebook.parameters import fill_placeholders, sql_literal
 
 

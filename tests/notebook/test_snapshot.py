@@ -9,14 +9,14 @@ from urllib.request import urlopen
 import pandas as pd
 import pytest
 
-from workbench.errors import QueryError
-from workbench.notebook.command_line import MagicError
+from workbench.errors import MagicError, QueryError
 from workbench.notebook.dashboard_grid import DashboardGrid
 from workbench.notebook.panel.dashboard_view import DashboardView
 from workbench.notebook.panel.live_chart import ChartWidget
-from workbench.notebook.panel.parameter_sliders import ParameterSliders, SliderRange
+from workbench.notebook.panel.parameter_sliders import ParameterSliders
 from workbench.notebook.panel.view import Live
 from workbench.notebook.serving import PAGE_PATH, SessionPages
+from workbench.notebook.slider_ranges import SliderRange
 from workbench.notebook.snapshot import snapshot_page
 from workbench.session.directory.directory import PREFIX
 from workbench.session.session import Session

@@ -170,6 +170,10 @@ class NotEmittedError(EngineError):
         self.roots = roots
 
 
+class MagicError(WorkbenchError):
+    """The line or cell of a magic cannot be understood."""
+
+
 class EnvironmentProblem(WorkbenchError):
     """Something outside the workbench is missing: Java, the dot program, a folder one may write to."""
 

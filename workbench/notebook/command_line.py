@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from workbench.errors import WorkbenchError, nearest
+from workbench.errors import MagicError, nearest
 from workbench.notebook.option_names import HOW_GIVEN, SYNONYMS
 
 if TYPE_CHECKING:
@@ -45,10 +45,6 @@ _OPENING = r"^(where\s+|(when|if)\s+(?=[\w`\"]))"
 """What begins a condition in a sentence."""
 _TYPED = re.compile(r"""(?:'[^']*'|"[^"]*"|[^ \t\r\n'"])+""")
 """A word with its quotes."""
-
-
-class MagicError(WorkbenchError):
-    """The line or cell of a magic cannot be understood."""
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workbench.errors import MagicError
 from workbench.notebook.chart import WIDTH
-from workbench.notebook.command_line import MagicError
 
 if TYPE_CHECKING:
     from workbench.session.session import Session

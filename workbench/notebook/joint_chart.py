@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from workbench.errors import MagicError
 from workbench.explain.cells import column_texts
 from workbench.explain.text import listed
 from workbench.notebook.chart import ChartColumns
 from workbench.notebook.chart_series import total_columns
-from workbench.notebook.command_line import MagicError
 from workbench.sql.algebra.column_names import unique_names
 from workbench.sql.algebra.types import Kind
 

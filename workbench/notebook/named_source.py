@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import nearest
-from workbench.notebook.command_line import MagicError
+from workbench.errors import MagicError, nearest
 from workbench.streams.files.partitions import is_pattern
 from workbench.streams.live.delta_feed import DELTA_SCHEME
 from workbench.streams.readers import nearest_file

@@ -14,8 +14,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from workbench.errors import nearest, with_article
-from workbench.notebook.command_line import MagicError
+from workbench.errors import MagicError, nearest, with_article
 
 COMMENT = r"--[^\n]*|/\*.*?\*/"
 QUOTED = r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`"

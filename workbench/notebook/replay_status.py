@@ -6,8 +6,8 @@ import re
 import time
 from typing import TYPE_CHECKING
 
+from workbench.errors import MagicError
 from workbench.explain.text import clock_text, milliseconds
-from workbench.notebook.command_line import MagicError
 from workbench.session.live.batch_size import seconds_of
 from workbench.session.live.sources import no_more_rows
 from workbench.session.player import PlayerState, Position

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from workbench.errors import WorkbenchError
+from workbench.errors import MagicError, WorkbenchError
 from workbench.explain.text import counted
 from workbench.notebook.chart import answer_chart
-from workbench.notebook.command_line import MagicError
 from workbench.notebook.dashboard_grid import DashboardGrid
 from workbench.notebook.display import as_of_html, plain, sinks_table, streams_table
 from workbench.notebook.drawing import picture

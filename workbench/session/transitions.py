@@ -43,7 +43,7 @@ from workbench.sql.logical import LogicalQuery, calls_of, streams_of
 from workbench.streams.cut import BatchCut
 from workbench.streams.stream import Stream
 from workbench.streams.tail import TAIL
-from workbench.streams.transactions import cut_at_borders
+from workbench.streams.whole_transactions import cut_at_borders
 
 
 @dataclass(frozen=True)

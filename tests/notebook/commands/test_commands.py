@@ -10,10 +10,9 @@ import pandas as pd
 import pytest
 
 from workbench.engine.reports import BatchReport
-from workbench.errors import SqlError, SqlWarning, UnexpectedError, WorkbenchError
+from workbench.errors import MagicError, SqlError, SqlWarning, UnexpectedError, WorkbenchError
 from workbench.explain.describe import NetworkView
 from workbench.network.network import Network
-from workbench.notebook.command_line import MagicError
 from workbench.notebook.commands.registry import COMMANDS
 from workbench.notebook.commands.show import latest_changes
 from workbench.notebook.commands.timings import longest_chain

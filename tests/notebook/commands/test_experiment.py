@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from workbench.errors import WorkbenchError
+from workbench.errors import MagicError, WorkbenchError
 from workbench.experiments import registry
 from workbench.experiments.report import Chart
 from workbench.experiments.study import Findings, Study, StudyProgress, option
-from workbench.notebook.command_line import MagicError
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ import pytest
 from fake_session import FakeSession
 
 from workbench.engine.spark.in_process import InProcess
-from workbench.errors import QueryError
-from workbench.notebook.command_line import MagicError
+from workbench.errors import MagicError, QueryError
 from workbench.notebook.panel.replay_view import ReplayView
 from workbench.notebook.replay_status import latency_of_play, status_line
 from workbench.notebook.session import Session

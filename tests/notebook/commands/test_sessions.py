@@ -12,8 +12,7 @@ import pytest
 from fake_session import FakeSession
 
 from workbench import Session
-from workbench.errors import SessionError
-from workbench.notebook.command_line import MagicError
+from workbench.errors import MagicError, SessionError
 from workbench.notebook.commands.sessions import close, config, described, open_session, save
 from workbench.notebook.context import NotebookContext
 

@@ -12,8 +12,8 @@ from IPython.core.completer import provisionalcompleter
 
 from workbench.catalog.catalog import Catalog
 from workbench.catalog.database import CatalogError
+from workbench.errors import MagicError
 from workbench.explain.explanation import ExplanationView
-from workbench.notebook.command_line import MagicError
 from workbench.session.verification.report import Outcome, Verification
 
 

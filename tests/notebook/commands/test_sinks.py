@@ -12,8 +12,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 from workbench.engine.spark.in_process import InProcess
-from workbench.errors import QueryError, SessionError
-from workbench.notebook.command_line import MagicError
+from workbench.errors import MagicError, QueryError, SessionError
 from workbench.notebook.commands.define import register_and_describe
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.extension import install

@@ -11,9 +11,8 @@ import pandas as pd
 import pytest
 
 from workbench.engine.spark.in_process import InProcess
-from workbench.errors import QueryError, SqlError
+from workbench.errors import MagicError, QueryError, SqlError
 from workbench.notebook import notification
-from workbench.notebook.command_line import MagicError
 from workbench.notebook.commands import sessions as sessions_module
 from workbench.notebook.commands import watch
 from workbench.notebook.context import NotebookContext

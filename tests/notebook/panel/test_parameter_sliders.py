@@ -13,9 +13,10 @@ from notebook.conftest import Cell
 
 from workbench import Session
 from workbench.engine.spark.in_process import InProcess
-from workbench.notebook.command_line import MagicError
-from workbench.notebook.panel.parameter_sliders import ParameterSliders, SliderRange
+from workbench.errors import MagicError
+from workbench.notebook.panel.parameter_sliders import ParameterSliders
 from workbench.notebook.parameters import fill_placeholders
+from workbench.notebook.slider_ranges import SliderRange
 
 SQL = "SELECT g, COUNT(*) AS n FROM t WHERE amount > :least GROUP BY g"
 

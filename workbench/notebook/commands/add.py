@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import StreamError
+from workbench.errors import MagicError, StreamError
 from workbench.explain.text import counted, listed
-from workbench.notebook.command_line import MagicError, argument, batch_size, command, several
+from workbench.notebook.command_line import argument, batch_size, command, several
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import rows_to_come, show
 from workbench.notebook.named_source import find_source

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.display import display
 
-from workbench.errors import SqlWarning, WorkbenchError, nearest
+from workbench.errors import MagicError, SqlWarning, WorkbenchError, nearest
 from workbench.explain.describe import NetworkView
 from workbench.explain.text import counted, listed
-from workbench.notebook.command_line import MagicError, argument, command, natural_number, new_variable
+from workbench.notebook.command_line import argument, command, natural_number, new_variable
 from workbench.notebook.commands.costs import what_if
 from workbench.notebook.commands.watch import drop_query
 from workbench.notebook.context import NotebookContext
@@ -107,7 +107,8 @@ def cell_magic(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
 def show_sliders(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Show sliders for parameters of the cell's SQL, and what it answers at their values."""
-    from workbench.notebook.panel.parameter_sliders import ParameterSliders, SliderRange
+    from workbench.notebook.panel.parameter_sliders import ParameterSliders
+    from workbench.notebook.slider_ranges import SliderRange
 
     if arguments.dry_run or arguments.output:
         raise MagicError("a cell with sliders registers nothing", hint="leave out --dry-run and -o; Keep registers it")

@@ -7,8 +7,8 @@ import difflib
 import re
 from collections.abc import Container, Sequence
 
-from workbench.errors import nearest
-from workbench.notebook.command_line import Command, MagicError, argument, command
+from workbench.errors import MagicError, nearest
+from workbench.notebook.command_line import Command, argument, command
 from workbench.notebook.commands import (
     add,
     costs,

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from workbench.errors import QueryError
+from workbench.errors import MagicError, QueryError
 from workbench.explain.text import counted, milliseconds
-from workbench.notebook.command_line import MagicError, argument, batch_size, command, number_of_batches
+from workbench.notebook.command_line import argument, batch_size, command, number_of_batches
 from workbench.notebook.commands.timings import show_timings
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import ProgressLine, Shown, show, table

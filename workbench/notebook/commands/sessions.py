@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 from IPython.display import display
 
+from workbench.errors import MagicError
 from workbench.errors.secrets import hide_secrets
 from workbench.explain.text import counted
 from workbench.files.store import is_address, whole_place
 from workbench.files.writing import replacing
 from workbench.limits import LIMITS
-from workbench.notebook.command_line import MagicError, argument, command, natural_number
+from workbench.notebook.command_line import argument, command, natural_number
 from workbench.notebook.commands.watch import is_watching, watch_again
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import show

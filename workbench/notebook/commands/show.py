@@ -11,12 +11,13 @@ import pandas as pd
 
 from workbench.engine.answers import whole_file
 from workbench.engine.spark.failures import translate_errors
+from workbench.errors import MagicError
 from workbench.explain.explanation import is_shared
 from workbench.explain.portable.dialects import PORTABLE
 from workbench.explain.text import counted, listed, short
 from workbench.notebook.chart import BARS, POINTS, ChartColumns, answer_chart, changes_chart
 from workbench.notebook.chart_series import total_columns
-from workbench.notebook.command_line import MagicError, argument, command, condition, natural_number
+from workbench.notebook.command_line import argument, command, condition, natural_number
 from workbench.notebook.commands.define import LIMIT, OUTPUT, show_result
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import (

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import nearest
+from workbench.errors import MagicError, nearest
 from workbench.explain.text import counted
-from workbench.notebook.command_line import MagicError, argument, command
+from workbench.notebook.command_line import argument, command
 from workbench.notebook.commands.show import QUERY
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import errors_table, show, sinks_table, with_as_of

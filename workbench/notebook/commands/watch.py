@@ -10,10 +10,10 @@ from urllib.parse import quote
 
 from sqlglot import exp
 
-from workbench.errors import WorkbenchError
+from workbench.errors import MagicError, WorkbenchError
 from workbench.explain.text import counted, listed
 from workbench.monitoring.metrics import serve_metrics
-from workbench.notebook.command_line import MagicError, argument, command, condition, natural_number, port_number
+from workbench.notebook.command_line import argument, command, condition, natural_number, port_number
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import show
 from workbench.notebook.notification import Notification, noticed

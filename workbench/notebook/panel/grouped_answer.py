@@ -9,7 +9,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from workbench.arrow.frames import frame_of
-from workbench.notebook.command_line import MagicError
+from workbench.errors import MagicError
 
 GROUP_FUNCTIONS = {"COUNT": "count", "SUM": "sum", "AVG": "mean", "MIN": "min", "MAX": "max"}
 MOST_ACROSS = 50

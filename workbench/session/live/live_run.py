@@ -14,7 +14,7 @@ from workbench.session.live.priorities import Priorities
 from workbench.session.live.sources import LiveSources
 from workbench.session.live.suspension import Suspension
 from workbench.streams.cut import BatchCut
-from workbench.streams.transactions import cut_at_borders, ready
+from workbench.streams.whole_transactions import cut_at_borders, ready
 
 LOGGING = 0.25
 """The part of the latency for which rows are logged at most before each batch: those that wait are on disk."""

@@ -29,7 +29,7 @@ from workbench.streams.live.take_in import log_fetched, of_source, take_in
 from workbench.streams.log import StreamLog
 from workbench.streams.stream import Stream
 from workbench.streams.tail import Tail
-from workbench.streams.transactions import waiting_for
+from workbench.streams.whole_transactions import waiting_for
 
 SOURCE, SCHEMA, SIGNATURE = (f"{OffsetMark.SETTING}{name}" for name in ("source", "schema", "signature"))
 """The offsets under which a tail has what to read, where that can be stored, what columns it has, and the signature of

@@ -30,7 +30,7 @@ from workbench.session.requests import Requests
 from workbench.session.state import State
 from workbench.session.transitions import Runtime
 from workbench.streams.cut import BatchCut
-from workbench.streams.transactions import ready
+from workbench.streams.whole_transactions import ready
 
 
 class SessionBatches:
