@@ -17,7 +17,7 @@ import pyarrow as pa
 from workbench.engine.operators.operator_input import OperatorInput
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.plans import UnionPlan
-from workbench.engine.physical.row_inputs import SingleInput, calls_among, row_input, stored_with, with_calls
+from workbench.engine.physical.row_inputs import SingleInput, calls_among, materialized_parts, row_input, with_calls
 from workbench.engine.physical.stored.calls import Functions
 from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.spark.jobs import Job
@@ -52,7 +52,7 @@ def _scans(operator: OperatorInput, plan: UnionPlan) -> dict[int, Scan]:
     for branches in branches_by_parent(union):
         first = branches[0]
         values = [value for at in branches for value in union.produced(at, plan.produced)]
-        read = {*stored_with(map(row_input, values)), *(column.name for column in columns_of(values))}
+        read = {*materialized_parts(map(row_input, values)), *(column.name for column in columns_of(values))}
         rows = operator.parents[first]
         scans[first] = Scan.of(rows.relation.layout, sorted(read), (), rows.bit)
     return scans

@@ -17,9 +17,9 @@ from workbench.engine.physical.row_inputs import (
     RowInput,
     SingleInput,
     calls_among,
+    materialized_parts,
     row_input,
     single_inputs,
-    stored_with,
 )
 from workbench.engine.physical.stored.calls import StoredCall
 from workbench.engine.physical.stored.values import Computed
@@ -129,7 +129,7 @@ class GroupedPlan:
     def stored(self, branch: int) -> Mapping[str, Expression]:
         """What has no kernel, by the column of the rows of a branch that has its values."""
         anew = {} if self.anew is None else self.anew.stored(branch)
-        return {**anew, **stored_with(self.inputs(branch))}
+        return {**anew, **materialized_parts(self.inputs(branch))}
 
     def columns(self, branch: int) -> tuple[str, ...]:
         """The columns that are read of a branch, by its position."""

@@ -15,7 +15,7 @@ from workbench.engine.physical.array_places import array_places
 from workbench.engine.physical.fusion import member
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.recursion import RecursionSteps
-from workbench.engine.physical.row_inputs import row_input, stored_with
+from workbench.engine.physical.row_inputs import materialized_parts, row_input
 from workbench.engine.storage.buckets import bucket_key
 from workbench.engine.storage.layout import MEMBER
 from workbench.network.network import Network
@@ -145,11 +145,11 @@ def lookup_keys(
             required += [(keeper, key) for keeper in keepers for key in node.direct_over.expressions]
             functions = [function for name, function in node.by_name.items() if name in produced[node.id]]
             arguments = [argument for function in functions for argument in function.arguments]
-            without_kernel = stored_with(map(row_input, arguments))
+            without_kernel = materialized_parts(map(row_input, arguments))
             required += [(node.parent, e) for e in (*stored_along(functions).values(), *without_kernel.values())]
         if isinstance(node, SetOperation) and node.operator is SetOperator.UNION_ALL:
             for branch, (parent, _) in enumerate(node.direct):
-                stored = stored_with(map(row_input, node.produced(branch, produced[node.id])))
+                stored = materialized_parts(map(row_input, node.produced(branch, produced[node.id])))
                 required += [(parent, value) for value in stored.values()]
         if isinstance(node, Join) and (places := array_places(node.tested)) is not None:
             required += [(node.parents[places.side], value) for value in places.stored.values()]

@@ -16,7 +16,7 @@ from workbench.engine.physical.aggregate_plan import GroupedPlan
 from workbench.engine.physical.filters.filter_plan import CompiledFilter
 from workbench.engine.physical.fusion import member
 from workbench.engine.physical.recursion import RecursionSteps
-from workbench.engine.physical.row_inputs import row_input, stored_with
+from workbench.engine.physical.row_inputs import materialized_parts, row_input
 from workbench.engine.physical.semijoin import Semijoin
 from workbench.engine.physical.stored.values import Computed, computed_value
 from workbench.engine.storage.buckets import BucketKey
@@ -322,7 +322,7 @@ class AnalyticPlan(BasePlan):
         """The columns of the parent that its rows and the arguments of its functions are made of."""
         functions = self.node.by_name
         arguments = [a for name in self.produced if name in functions for a in functions[name].arguments]
-        stored = stored_with(map(row_input, arguments))
+        stored = materialized_parts(map(row_input, arguments))
         passed = [name for name in self.produced if name not in functions]
         ranges = [key.expression for key in self.node.direct_over.order if any(f.is_range for f in functions.values())]
         read = {*stored, *(column.name for e in (*arguments, *ranges) for column in columns(e))}

@@ -32,7 +32,7 @@ _DIGITS = 12
 
 
 @dataclass(frozen=True)
-class OfParts(Computed):
+class WithMaterializedParts(Computed):
     """An expression over stored columns, of which some have the values of parts of it.
 
     Attributes:
@@ -140,7 +140,7 @@ def row_input(expression: Expression) -> SingleInput:
         >>> from workbench.sql.algebra.expressions import Constant
         >>> from workbench.sql.algebra.types import STRING
         >>> odd = Call("from_json", (Column("s", STRING), Constant("array<string>", STRING)), STRING)
-        >>> row_input(Column("s", STRING)).columns, stored_with([row_input(odd)]) == {key_column(odd): odd}
+        >>> row_input(Column("s", STRING)).columns, materialized_parts([row_input(odd)]) == {key_column(odd): odd}
         (('s',), True)
     """
     over, stored = over_stored(expression)
@@ -148,7 +148,7 @@ def row_input(expression: Expression) -> SingleInput:
         return value
     known = with_call_columns(over)
     assert known is not None  # ``over_stored`` leaves no other call
-    return OfParts(*known, stored)
+    return WithMaterializedParts(*known, stored)
 
 
 def over_stored(expression: Expression) -> tuple[Expression, tuple[Expression, ...]]:
@@ -185,10 +185,10 @@ def _is_lambda(argument: Expression) -> bool:
     return isinstance(argument, Call) and argument.function == "lambda"
 
 
-def stored_with(inputs: Iterable[SingleInput]) -> dict[str, Expression]:
-    """What has no kernel, by the column of the parent's rows."""
-    of_parts = (value for value in inputs if isinstance(value, OfParts))
-    return {key_column(part): part for value in of_parts for part in value.stored}
+def materialized_parts(inputs: Iterable[SingleInput]) -> dict[str, Expression]:
+    """What has no kernel, by the column of the parent's rows that is to have its values."""
+    parts = (value for value in inputs if isinstance(value, WithMaterializedParts))
+    return {key_column(part): part for value in parts for part in value.stored}
 
 
 def single_inputs(value: RowInput) -> tuple[SingleInput, ...]:
@@ -210,7 +210,7 @@ def calls_among(inputs: Iterable[SingleInput]) -> tuple[StoredCall, ...]:
         match value:
             case StoredCall():
                 calls.append(value)
-            case OfParts():
+            case WithMaterializedParts():
                 calls += value.calls
     return tuple(dict.fromkeys(calls))
 
