@@ -33,8 +33,8 @@ class Limits:
             no faster.
         rows_stepped_in_process: changed rows at most of an operator whose step the driver runs, since a job for it
             would take longer; of more, Spark's workers run it side by side.
-        times_stepped_alone: as many rows, of the one operator of a depth that has more: a job would have one task, with
-            nothing beside it.
+        times_stepped_by_threads: up to as many times these rows, threads of the driver run the steps of a depth side by
+            side: what takes long in a step over many rows is done without Python's lock.
         bytes_stepped_in_process: bytes of such rows at most; a worker has a bound of its memory, and the driver none.
         milliseconds_stepped_in_process: of the processor at most for such a step; one that takes longer is begun again
             by Spark's workers, which also run it in the next batch.
@@ -133,7 +133,7 @@ class Limits:
     bytes_landed_in_process: int = 1_000_000_000_000_000
     rows_filtered_in_process: int = 250_000
     rows_stepped_in_process: int = 20_000
-    times_stepped_alone: int = 5
+    times_stepped_by_threads: int = 5
     bytes_stepped_in_process: int = 64_000_000
     milliseconds_stepped_in_process: int = 2_000
     rows_checked_in_process: int = 4_000_000
@@ -207,7 +207,7 @@ class Limits:
         few, some = self.rows_stepped_in_process, self.rows_per_task
         return replace(
             self,
-            times_stepped_alone=1,
+            times_stepped_by_threads=1,
             rows_logged_in_process=min(few, self.rows_logged_in_process),
             bytes_landed_in_process=min(4_000_000, self.bytes_landed_in_process),
             rows_filtered_in_process=min(few, self.rows_filtered_in_process),

@@ -134,7 +134,7 @@ def test_a_state_is_written_and_read_by_any_number_of_tasks(tmp_path: Path, seed
             jobs.cores = chance.choice((1, 2, 3, 4, 8))
             few = replace(limits, rows_stepped_in_process=1_000, rows_per_task=1_000)
             reading = replace(limits, rows_per_task=1_000, bytes_looked_up_per_task=2_000)
-            fragments = replace(limits, rows_stepped_in_process=3, times_stepped_alone=1)
+            fragments = replace(limits, rows_stepped_in_process=3, times_stepped_by_threads=1)
             jobs.limits = chance.choice((limits, limits, few, reading, fragments, fragments))
             oracle.run(1)
             segments = oracle.session.parts.store.last.engine.segments

@@ -34,6 +34,7 @@ LIMITS = {
     "rows are many": Limits(**dict.fromkeys(CHOICES, 0), **MERGED_SOON),
     "Spark evaluates all rows": Limits(pairs_tested_early=0),  # few candidates are tested as many are
     "one segment a row": Limits(rows_per_segment=1, bytes_per_segment=0, rows_handed_on=1),
+    "threads step over them": Limits(rows_stepped_in_process=1, times_stepped_by_threads=MOST, rows_per_task=MOST),
 }
 WAYS: dict[str, dict[str, object]] = {
     **{way: {} for way in LIMITS},
@@ -41,7 +42,7 @@ WAYS: dict[str, dict[str, object]] = {
     "Spark evaluates all rows": {"needs_no_spark": lambda expression: isinstance(expression, Column)},
 }
 """Functions of the engine that decide otherwise, beside ``LIMITS``."""
-SHORT = ["rows are many", "Spark tests all pairs", "Spark evaluates all rows"]
+SHORT = ["rows are many", "Spark tests all pairs", "Spark evaluates all rows", "threads step over them"]
 FIRST = {name for name in ALL if name.startswith(("join", "outer", "subquery"))}
 """Of the classes, those that are joined: most of the limits are about pairs."""
 

@@ -33,10 +33,11 @@ from workbench.engine.physical.retention import Bounds, may_expire, retention_bo
 from workbench.engine.physical.stored.calls import Functions
 from workbench.engine.profile import profiled
 from workbench.engine.reports import BatchReport, Counts, Places
-from workbench.engine.schedule import Meter, Progress, passed_over, run_all
+from workbench.engine.schedule import Meter, Progress, passed_over
 from workbench.engine.spark.failures import translate_errors
 from workbench.engine.spark.interrupts import Interrupts
 from workbench.engine.spark.jobs import JobRunner
+from workbench.engine.spark.side_by_side import run_all
 from workbench.engine.state import Deltas, EngineState, empty_stream, unknown_files
 from workbench.engine.storage.file_collection import ASIDE, FileCollector
 from workbench.engine.storage.indexes.sorted_index import IN_MEMORY

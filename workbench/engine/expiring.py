@@ -10,7 +10,7 @@ from concurrent.futures import Executor
 
 from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.side_steps import SideStep, run_side_steps
-from workbench.engine.schedule import run_all
+from workbench.engine.spark.side_by_side import run_all
 from workbench.engine.storage.job_input import InputRows, TaskInput
 from workbench.engine.storage.relation import Relation, tasks_for
 from workbench.engine.storage.retention import Expiration, FreeExpired, RetentionBound, with_left

@@ -18,8 +18,9 @@ from workbench.engine.operators.source import source_change
 from workbench.engine.physical.array_places import array_places
 from workbench.engine.physical.plans import AggregatePlan, JoinPlan, SourcePlan, TreePlan
 from workbench.engine.physical.retention import Bounds
-from workbench.engine.schedule import Meter, run_in_order
+from workbench.engine.schedule import Meter
 from workbench.engine.spark.failures import translate_errors
+from workbench.engine.spark.side_by_side import run_in_order
 from workbench.engine.state import Deltas, EngineState, empty_tree, narrowed
 from workbench.engine.storage.changelog import (
     Changelog,

@@ -25,8 +25,9 @@ from workbench.engine.operators.side_steps import SideStep, run_side_steps
 from workbench.engine.operators.source import source_change
 from workbench.engine.physical.plans import SourcePlan, TreePlan, WindowPlan
 from workbench.engine.reports import Counts, OperatorReport
-from workbench.engine.schedule import Meter, operators_by_depth, reachable, run_all
+from workbench.engine.schedule import Meter, operators_by_depth, reachable
 from workbench.engine.spark.failures import StepError, translate_errors
+from workbench.engine.spark.side_by_side import run_all
 from workbench.engine.state import Deltas, EngineState
 from workbench.engine.storage.job_input import InputRows, TaskInput
 from workbench.engine.storage.relation import NO_CHANGE, Delta, tasks_for
@@ -88,7 +89,7 @@ class IncrementalStep:
             for depth, names in enumerate(depths, start=1):
                 self.runner.doing = f"batch {self.batch}, depth {depth} of {len(depths)}"
                 operators = run_all(names, prepared, threads, reads_few)
-                deltas |= self._run(operators)
+                deltas |= self._run(operators, threads)
                 for name in names:
                     seconds[name] += deltas[name][0].seconds
                     meter.count(name)
@@ -105,10 +106,10 @@ class IncrementalStep:
         )
         return frozenset(name for of_plan in found for name, looks_up in of_plan if looks_up)
 
-    def _run(self, operators: Mapping[str, Prepared]) -> dict[str, Deltas]:
-        """The changes of some trees by one job. Where it fails, each is run alone, to tell which one it is."""
+    def _run(self, operators: Mapping[str, Prepared], threads: Executor) -> dict[str, Deltas]:
+        """The changes of some trees side by side. Where it fails, each is run alone, to tell which one it is."""
         try:
-            return run_prepared(self.runner, operators)
+            return run_prepared(self.runner, operators, threads)
         except StepError as failed:
             with self._translated(failed.tree):
                 raise

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.side_steps import SideStep, run_side_steps
-from workbench.engine.schedule import run_all
+from workbench.engine.spark.side_by_side import run_all
 from workbench.engine.state import EngineState
 from workbench.engine.storage.job_input import InputRows, TaskInput
 from workbench.engine.storage.merging import merged_here, merging_of

@@ -1,6 +1,6 @@
-"""In which order operators work, several at a time, and how far they are.
+"""In which order operators work, and how far they are.
 
-An operator works after those it reads. In a batch the operators of one depth run as one job. While operators are
+An operator works after those it reads. In a batch the operators of one depth run side by side. While operators are
 hydrated, each has a job of its own, which Spark plans on one core for about as long as it runs it: so one is planned
 while another runs.
 """
@@ -8,68 +8,12 @@ while another runs.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TypeVar
 
 from workbench.engine.physical.plans import TreePlan
 from workbench.network.network import Network
-
-T = TypeVar("T")
-
-
-def run_in_order(parents: Mapping[str, Sequence[str]], work: Callable[[str], T], pool: Executor) -> dict[str, T]:
-    """Call a function for every name after those of its parents, as many at a time as the pool has threads.
-
-    Args:
-        parents: for every name those it needs, parents before children.
-        work: called with each name, in some thread.
-        pool: threads that stay, since each new one is a new connection to the JVM. Names that could be done are begun
-            in the order of ``parents``.
-
-    Returns:
-        The results, in the order of ``parents``.
-
-    Raises:
-        Exception: the first that ``work`` raised; nothing is begun after it, and what was begun has ended.
-
-    Example:
-        >>> from concurrent.futures import ThreadPoolExecutor
-        >>> with ThreadPoolExecutor(2) as pool:
-        ...     run_in_order({"a": [], "b": ["a"], "c": ["a"]}, str.upper, pool)
-        {'a': 'A', 'b': 'B', 'c': 'C'}
-    """
-    waiting = list(parents)
-    running: dict[Future[T], str] = {}
-    done: dict[str, T] = {}
-    try:
-        while waiting or running:
-            for name in [n for n in waiting if done.keys() >= set(parents[n])]:
-                waiting.remove(name)
-                running[pool.submit(work, name)] = name
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                done[running.pop(future)] = future.result()
-    finally:
-        wait([future for future in running if not future.cancel()])
-    return {name: done[name] for name in parents}
-
-
-def run_all(
-    names: Iterable[str], work: Callable[[str], T], pool: Executor, small: Callable[[str], bool] = lambda name: False
-) -> dict[str, T]:
-    """Call a function for every name, as many at a time as the pool has threads; see ``run_in_order``.
-
-    Args:
-        names: in the order of the result.
-        work: called with each name, in some thread.
-        pool: see ``run_in_order``.
-        small: whether a name is little work, which this thread does: handing it to another one takes longer.
-    """
-    names = list(names)
-    others = run_in_order({name: () for name in names if not small(name)}, work, pool)
-    return {name: others[name] if name in others else work(name) for name in names}
 
 
 def operators_by_depth(parents: Mapping[str, Sequence[str]]) -> list[list[str]]:

@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import cast
 
@@ -126,6 +127,32 @@ def test_what_has_taken_long_is_not_tried_again(workers: Workers, tmp_path: Path
     assert tried == [0] and workers.jobs == 3
 
 
+def test_what_workers_do_fast_is_tried_again(workers: Workers, tmp_path: Path) -> None:
+    """As where indexes of all rows were made in the first batch."""
+    runner, tried = Runner(workers, tmp_path, {}), []
+
+    def step(task: int) -> ArrowBatches:
+        tried.append(task)
+        return answering(task) if len(tried) > 1 else endless(task)
+
+    with ThreadPoolExecutor(1) as threads:
+        here = [runner.run({"G": job(step)}, ["G"], threads=threads)["G"].here for _ in range(3)]
+    assert here == [False, True, True]
+
+
+def test_steps_over_some_rows_are_run_side_by_side(workers: Workers, tmp_path: Path) -> None:
+    together = threading.Barrier(3, timeout=120)
+
+    def step(task: int) -> ArrowBatches:
+        together.wait()  # breaks, and fails the test, unless all three are here at a time
+        return iter(())
+
+    runner = Runner(workers, tmp_path, {})
+    with ThreadPoolExecutor(2) as threads:
+        found = runner.run(dict.fromkeys("ABC", job(step)), ["A"], ["B", "C"], threads)
+    assert [*found] == ["A", "B", "C"] and all(delta.here for delta in found.values()) and not workers.jobs
+
+
 def test_rows_and_bytes_are_few(workers: Workers, tmp_path: Path) -> None:
     workers.limits = Limits(rows_stepped_in_process=5)
     runner = Runner(workers, tmp_path, {})
@@ -177,8 +204,8 @@ def test_a_step_that_calls_a_function_of_the_analyst_says_so(monkeypatch: pytest
         assert query.result()["s"].sum() in (6.0, 8.0, 9.0)
 
 
-@pytest.mark.parametrize(("rows", "queries", "here"), [(40, 1, True), (60, 1, False), (40, 2, False), (10, 2, True)])
-def test_the_driver_runs_more_rows_of_an_operator_that_is_alone(rows: int, queries: int, here: bool) -> None:
+@pytest.mark.parametrize(("rows", "queries", "here"), [(40, 1, True), (60, 1, False), (40, 2, True), (10, 2, True)])
+def test_the_driver_runs_more_rows_by_threads(rows: int, queries: int, here: bool) -> None:
     with Session(InProcess(), limits=Limits(rows_stepped_in_process=10)) as session:
         numbers = pa.array(range(2 * rows))
         session.add_stream("t", pa.table({"x": numbers, "y": numbers}), history=rows, batch=rows)

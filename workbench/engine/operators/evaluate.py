@@ -7,6 +7,7 @@ by key or by time wherever there is one. Hydration is the same step with all row
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
 from dataclasses import replace
 from typing import assert_never
 
@@ -65,9 +66,9 @@ def hydrated(runner: Runner, plan: TreePlan, small: bool, prepared: Callable[[bo
 def prepare(runner: Runner, operator: OperatorInput) -> Prepared:
     """The job of an operator; its input is written."""
     rows, change = operator.stored_changes, [*operator.changed_segments]
-    small, small_alone = runner.is_small(rows, change), runner.is_small(rows, change, alone=True)
+    small, by_threads = runner.is_small(rows, change), runner.is_small(rows, change, by_threads=True)
     made = _prepared(runner, operator)
-    return Prepared(made.job, made.rows, small, small_alone)
+    return Prepared(made.job, made.rows, small, by_threads)
 
 
 def _prepared(runner: Runner, operator: OperatorInput) -> Prepared:
@@ -90,16 +91,22 @@ def _prepared(runner: Runner, operator: OperatorInput) -> Prepared:
             assert_never(operator.plan)
 
 
-def run_prepared(runner: Runner, prepared: Mapping[str, Prepared]) -> dict[str, tuple[Delta, Delta]]:
-    """The changes of some trees, and of their states: one job of Spark at most, and before it one for all exchanges."""
+def run_prepared(
+    runner: Runner, prepared: Mapping[str, Prepared], threads: Executor | None = None
+) -> dict[str, tuple[Delta, Delta]]:
+    """The changes of some trees, and of their states: one job of Spark at most, and before it one for all exchanges.
+
+    Args:
+        runner: runs them.
+        prepared: the operators.
+        threads: run steps over some rows side by side; without them this thread does.
+    """
     exchanges = {name: job for name, each in prepared.items() if isinstance(job := each.job, Exchange)}
     ready = {**prepared, **_after_exchanges(runner, exchanges)}
     jobs = {name: job for name, each in ready.items() if not isinstance(job := each.job, Exchange | None)}
     small = [name for name in jobs if ready[name].small]
-    match [name for name in jobs if not ready[name].small]:
-        case [alone] if ready[alone].small_alone:
-            small.append(alone)
-    deltas = runner.run(jobs, small)
+    by_threads = [name for name in jobs if ready[name].by_threads and not ready[name].small]
+    deltas = runner.run(jobs, small, by_threads, threads)
     return {name: each.deltas(deltas.get(name)) for name, each in ready.items()}
 
 

@@ -131,13 +131,13 @@ class Prepared:
         job: ``None`` where nothing is left to be done; the exchange comes first where there is one.
         rows: the change of the tree's rows, where no job is needed.
         small: whether the change of what it reads is small enough for this process (``Runner.is_small``).
-        small_alone: the same where no other operator needs a job.
+        by_threads: whether it is small enough for a thread beside others.
     """
 
     job: Job | Exchange | None
     rows: Delta = NO_CHANGE
     small: bool = False
-    small_alone: bool = False
+    by_threads: bool = False
 
     def deltas(self, delta: Delta | None) -> tuple[Delta, Delta]:
         """The change of the tree's rows, and of its state, from what the job gave, if there was one."""

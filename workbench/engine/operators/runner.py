@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +32,7 @@ from workbench.engine.spark.job_properties import DESCRIPTION, INPUT, SHARED, fi
 from workbench.engine.spark.jobs import Job, JobRunner, StepJob
 from workbench.engine.spark.plan_cache import AnyJob, PlanCache
 from workbench.engine.spark.python_steps import STEP_SUFFIX
+from workbench.engine.spark.side_by_side import run_all
 from workbench.engine.storage.bucketed import readers_of
 from workbench.engine.storage.job_input import InputRows, JobInput, TaskInput, inputs_of_job, sent_text
 from workbench.engine.storage.layout import BATCH, WEIGHT
@@ -236,18 +238,18 @@ class Runner:
         write = FilterAndWrite(plan.name, grouped, kept, to, job_input, computed, cancels, learnt, with_state)
         return replace(write, limits=self.limits, readers=readers_of(plan.looked_up_by, self.jobs))
 
-    def is_small(self, rows: int, change: Iterable[Segment], hydrating: bool = False, alone: bool = False) -> bool:
+    def is_small(self, rows: int, change: Iterable[Segment], hydrating: bool = False, by_threads: bool = False) -> bool:
         """Whether a step over some changed rows is to be run by this process: it is done before a job has begun.
 
         Args:
             rows: how many there are.
             change: the segments that have them.
             hydrating: whether they are all rows so far.
-            alone: whether no other operator needs a job, so that nothing would run beside this one.
+            by_threads: whether one of its threads may do it beside others.
         """
         most, most_bytes = self.limits.rows_stepped_in_process, self.limits.bytes_stepped_in_process
-        if alone:
-            most *= self.limits.times_stepped_alone
+        if by_threads:
+            most *= self.limits.times_stepped_by_threads
         if hydrating:
             most, most_bytes = self.limits.rows_hydrated_in_process, self.limits.bytes_hydrated_in_process
         return rows <= most and sum(segment.bytes for segment in change) <= most_bytes
@@ -257,18 +259,34 @@ class Runner:
         here = hydrated_here and rows <= self.limits.rows_hydrated_in_process
         return 1 if here else tasks_for(rows, self.jobs, looked_up)
 
-    def run(self, jobs: Mapping[str, Job], small: Collection[str] = ()) -> dict[str, Delta]:
+    def run(
+        self,
+        jobs: Mapping[str, Job],
+        small: Collection[str] = (),
+        by_threads: Collection[str] = (),
+        threads: Executor | None = None,
+    ) -> dict[str, Delta]:
         """The changes of some trees, by name: steps over few rows in this process, all others as one job of Spark.
 
         Each is expected to take as long as when it last ran in a batch, and one that never did as long as the longest:
-        its plan has just been made, and Spark compiles it. What Spark runs alone, as in hydration, which has several
-        threads, says nothing about a batch.
+        its plan has just been made, and Spark compiles it. What is run without threads, as in hydration, says nothing
+        about a batch.
 
         Args:
             jobs: by the names of the trees.
             small: the trees with few changed rows (``is_small``).
+            by_threads: those with some more.
+            threads: step over these side by side, the longest step first, while this thread steps over the others.
         """
-        here = {tree: delta for tree in small if (delta := self._stepped_here(tree, jobs[tree])) is not None}
+
+        def stepped(tree: str) -> Delta | None:
+            return self._stepped_here(tree, jobs[tree])
+
+        names = [*small, *sorted(by_threads, key=lambda tree: -self._seconds.get(tree, 0.0))]
+        tried = (
+            {n: stepped(n) for n in names} if threads is None else run_all(names, stepped, threads, small.__contains__)
+        )
+        here = {tree: delta for tree, delta in tried.items() if delta is not None}
         others = {tree: job for tree, job in jobs.items() if tree not in here}
         if not others:
             return here
@@ -281,7 +299,7 @@ class Runner:
         answered = by_tree(texts, token)
         self._learnt |= {tree: answers[-1].learnt for tree, answers in answered.items() if answers[-1].learnt}
         deltas = {tree: delta_of(answered[tree]) if tree in answered else Delta() for tree in others}
-        if len(others) > 1:
+        if threads is not None:
             self._seconds |= {tree: delta.seconds for tree, delta in deltas.items()}
         return here | deltas
 

@@ -118,12 +118,12 @@ def exchange(
         runner.passing |= files_of(every)
         if 2 * rows_stored(every) > operator.stored_changes:
             runner.hardly_grouped.add(plan.name)
-        small, small_alone = (runner.is_small(rows_stored(every), every, alone=alone) for alone in (False, True))
+        small, by_threads = (runner.is_small(rows_stored(every), every, by_threads=own) for own in (False, True))
         if small or not made.plan.groups or tasks_for(rows_stored(every), runner.jobs, operator.kept) == 1:
             parts, buckets = [every], (EVERY_BUCKET,)
         job_input = runner.job_input(plan, _FRAGMENTS)
         job_input.tell(TaskInput(operator.batch, tuple(map(InputRows, parts)), given=buckets))
-        return Prepared(job(job_input, len(parts)), small=small, small_alone=small_alone)
+        return Prepared(job(job_input, len(parts)), small=small, by_threads=by_threads)
 
     told = TaskInput(operator.batch, tuple(InputRows(rows.change) for rows in operator.segments))
     step = SideStep(plan.name, WriteFragments(made, str(runner.folder(plan.name)), of_parts), told, tasks)
