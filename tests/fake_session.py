@@ -71,7 +71,7 @@ class FakeStream:
     quarantine_mark: tuple[int, int] = (0, 0)
     log: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(is_live=False))
 
-    def as_event_time(self, clock: dt.datetime | None) -> dt.datetime | None:
+    def as_event_time(self, clock: dt.datetime | None, zone: str) -> dt.datetime | None:
         return clock
 
     def quarantined_since(self, mark: tuple[int, int]) -> tuple[int, tuple[QuarantinedRow, ...]]:
@@ -102,7 +102,6 @@ class FakeQuery:
     suspended: int | None = None
     timezone: str = "UTC"
     batch: int = 0
-    timezone: str = "UTC"
 
     def explain(self) -> ExplanationView:
         assert self.explanation is not None
@@ -186,6 +185,7 @@ class FakeSession(SessionViews):
     underway: Progress | None = None
     added: list[tuple[Any, ...]] = field(default_factory=list)
     functions: dict[str, UserFunction | UserAggregate] = field(default_factory=dict)
+    timezone: str = "UTC"
     sources: dict[str, Any] = field(default_factory=dict)
     sinks: dict[str, object] = field(default_factory=dict)
     ports: list[Any] = field(default_factory=list)

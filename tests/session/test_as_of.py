@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from workbench.engine.spark.in_process import InProcess
@@ -40,6 +41,28 @@ def test_event_times_that_are_numbers_are_told_as_numbers(session):
     assert str(session.as_of("n")) == "as of batch 0 · Prices 118 · all is well"
     assert "118  append-only" in streams_table(session).text and "1970" not in streams_table(session).text
     assert status_line(session, session.player.position) == "paused · batch 0 · 118 · 2 of 3 rows"
+
+
+@pytest.mark.parametrize(
+    ("latest", "zone", "told"),
+    [
+        ("2026-03-30 10:15:00", "Europe/Berlin", "2026-03-30 12:15+02:00"),
+        ("2026-03-27 23:00:00", "Europe/Berlin", "2026-03-28 00:00+01:00"),
+        ("2026-03-30 10:15:00", "UTC", "2026-03-30 10:15+00:00"),
+        ("9999-12-31 23:30:00", "Europe/Berlin", "9999-12-31 23:30+00:00"),
+    ],
+)
+def test_instants_are_told_as_the_rows_show_them(session, latest, zone, told):
+    """The line had the time in UTC, without a zone, beside rows with the time of the session's zone."""
+    moment = dt.datetime.fromisoformat(latest).replace(tzinfo=dt.UTC)
+    session.set_timezone(zone)
+    table = pa.table({"at": pa.array([moment], pa.timestamp("us", "UTC"))})
+    session.add_stream("Scans", table, history=1, time="at")
+    session.register("SELECT at FROM Scans", "moments")
+    assert str(session.as_of("moments")) == f"as of batch 0 · Scans {told} · all is well"
+    assert told in streams_table(session).text and told in status_line(session, session.player.position)
+    session.set_timezone("Asia/Tokyo")
+    assert told in str(session.as_of("moments")), "a query keeps the zone that it was registered in"
 
 
 def test_what_is_late_or_does_not_fit_is_in_no_answer(session, tmp_path):

@@ -23,6 +23,7 @@ from workbench.session.directory.gate import Gate
 from workbench.session.live.sources import SIGNATURE, SOURCE
 from workbench.sql.algebra.types import DOUBLE, DataType, decimal
 from workbench.streams.files import json_lines
+from workbench.streams.files.json_records import as_record
 from workbench.streams.live import socket_lines
 from workbench.streams.live.puller import Puller
 from workbench.streams.live.sources import open_live
@@ -401,3 +402,14 @@ def test_decimals_of_a_database_whose_type_was_declared(declared: DataType) -> N
     reader.widen([("v", declared)])
     fetched = reader.fetch({}, 10)
     assert [float(value) for value in fetched.rows["v"].to_pylist()] == [1.5, 123456.789, 2.5]
+
+
+@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n"])
+@pytest.mark.parametrize(
+    ("line", "place"), [(b'{"id": 1, "s": "x"', 19), (b'{"id": 1 "s": 2}', 10), (b'{"id": 1}}', 10)]
+)
+def test_the_place_in_a_record_that_is_no_json_is_counted_from_its_beginning(
+    line: bytes, place: int, end: bytes
+) -> None:
+    """It was counted from the line's end, as character 1, where the line was cut there."""
+    assert str(as_record(line + end)).endswith(f" at its character {place}")

@@ -17,8 +17,8 @@ MOST_MESSAGE = 600
 """Characters of a message."""
 MOST_HINT = 800
 """Characters of a hint."""
-MOST_LINE = 160
-"""Characters of the line of SQL that is shown."""
+MOST_LINE = 104
+"""Characters of the line of SQL that is shown: a longer one is wrapped in a cell, the caret below it elsewhere."""
 
 MOST_WORD = 200
 """Characters of a word that others are compared with, which takes time with the square of its length."""

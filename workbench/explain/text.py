@@ -25,16 +25,27 @@ def counted(number: int, what: str, plural: str | None = None) -> str:
 
 
 def milliseconds(seconds: float) -> str:
-    """A duration to read at a glance."""
+    """A duration to read at a glance; what took some time is never shown as none.
+
+    Example:
+        >>> milliseconds(1.25), milliseconds(0.0123), milliseconds(0.00034), milliseconds(1e-9), milliseconds(0)
+        ('1,250 ms', '12 ms', '0.3 ms', '0.001 ms', '0 ms')
+    """
+    if 0 < seconds < 0.001:
+        return f"{max(seconds * 1000, 0.001):.1g} ms"
     return f"{seconds * 1000:,.0f} ms"
 
 
 def clock_text(clock: dt.datetime | int | None) -> str:
     """An event time to read at a glance, without the time of day at midnight; a plain number is shown as it is.
 
+    An instant has its offset, as it has in tables.
+
     Example:
         >>> clock_text(dt.datetime(2002, 11, 20)), clock_text(dt.datetime(2002, 11, 20, 9, 30)), clock_text(118)
         ('2002-11-20', '2002-11-20 09:30', '118')
+        >>> clock_text(dt.datetime(2026, 3, 30, tzinfo=dt.UTC))
+        '2026-03-30 00:00+00:00'
     """
     if isinstance(clock, dt.datetime):
         return clock.isoformat(" ", "minutes").removesuffix(" 00:00")

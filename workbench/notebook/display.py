@@ -179,7 +179,7 @@ def streams_table(session: Session) -> Shown:
     last, clocks = arrived_last(session), session.clocks
     rows = [
         [s.name, f"{s.position:,}", f"{s.rows:,}", s.batch_text, last[s.name], event_time(s),
-         clock_text(s.as_event_time(clocks[s.name])), kind(s), f"{s.quarantined_rows:,}",
+         clock_text(s.as_event_time(clocks[s.name], session.timezone)), kind(s), f"{s.quarantined_rows:,}",
          f"{s.left_out:,}" if s.shed else ""]
         for s in session.streams.values()
     ]  # fmt: skip

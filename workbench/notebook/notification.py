@@ -101,9 +101,11 @@ class Notification:
         if new < self._least or changes.empty:
             return
         at = dt.datetime.now()
-        rows = changes[changes["weight"] > 0].drop(columns="weight").head(_ROWS)
+        added = changes[changes["weight"] > 0].drop(columns="weight")
+        rows = added.head(_ROWS)
         rows.insert(0, "batch", delivery.batch, allow_duplicates=True)
-        self._told.appendleft((counted_changes(delivery.batch, changes, at), rows))
+        only = f", {_ROWS} of them below" if len(added) > _ROWS else ""
+        self._told.appendleft((counted_changes(delivery.batch, changes, at) + only, rows))
         self._shown.update(self._said("newest first"))
         self._panel.add(f"{self._title}: {change_line(delivery.batch, changes, at)}")
 

@@ -103,7 +103,7 @@ def latest_event_time(session: Session) -> str:
     if not come:
         return ""
     furthest = max(come, key=come.__getitem__)
-    return clock_text(session.streams[furthest].as_event_time(come[furthest]))
+    return clock_text(session.streams[furthest].as_event_time(come[furthest], session.timezone))
 
 
 def backlog(sources: Mapping[str, SourceStatus]) -> str:

@@ -96,14 +96,16 @@ def answer_as_of(state: State, query: QueryRecord, sources: Mapping[str, SourceS
     read = {name.lower() for name in streams_of(query.logical)}
     streams = (stream for name, stream in state.streams.items() if name.lower() in read)
     clock = state.engine.clock.latest_of
-    found = tuple(_stream_as_of(stream, clock(stream.name), sources.get(stream.name)) for stream in streams)
+    found = tuple(
+        _stream_as_of(stream, clock(stream.name), query.timezone, sources.get(stream.name)) for stream in streams
+    )
     return AsOf(batch, state.batch - batch, why, found)
 
 
-def _stream_as_of(stream: Stream, clock: dt.datetime | None, source: SourceStatus | None) -> StreamAsOf:
+def _stream_as_of(stream: Stream, clock: dt.datetime | None, zone: str, source: SourceStatus | None) -> StreamAsOf:
     of_rows = StreamAsOf(
         stream.name,
-        stream.as_event_time(clock),
+        stream.as_event_time(clock, zone),
         late=stream.late_rows,
         quarantined=stream.log.misfits,
         left_out=stream.left_out,

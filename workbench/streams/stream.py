@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
@@ -146,10 +147,21 @@ class Stream(TellsNames):
         """How late rows may be; ``None``: there is no limit."""
         return self.log.lateness
 
-    def as_event_time(self, clock: datetime | None) -> datetime | int | None:
-        """What its clock says as its rows do: a number where event times are numbers, which count seconds from 1970."""
-        kind = None if self.time is None else dict(self.stored_columns)[stored_name(self.time)].kind
-        return clock if clock is None or kind is not Kind.INTEGER else int(clock.replace(tzinfo=UTC).timestamp())
+    def as_event_time(self, clock: datetime | None, zone: str) -> datetime | int | None:
+        """What its clock says as its rows do: a number where event times are numbers, which count seconds from 1970,
+        and of instants the time in a zone.
+        """
+        if clock is None or self.time is None:
+            return clock
+        type_ = dict(self.stored_columns)[stored_name(self.time)]
+        if type_.kind is Kind.INTEGER:
+            return int(clock.replace(tzinfo=UTC).timestamp())
+        if not type_.zoned:
+            return clock
+        try:
+            return clock.replace(tzinfo=UTC).astimezone(ZoneInfo(zone))
+        except OverflowError:  # of the years 1 and 9999, which stand for no time mostly
+            return clock.replace(tzinfo=UTC)
 
     @property
     def holding(self) -> tuple[Constraint, ...]:

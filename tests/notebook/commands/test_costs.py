@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from workbench.explain.query_costs import query_costs
@@ -35,9 +37,24 @@ def test_what_goes_with_a_query_is_what_no_other_query_reads(running):
 
 def test_the_command_says_which_costs_most_and_what_would_go(run, running):
     text = run("%argus costs").text
-    assert "queries, a batch, over batches 1 to 3" in text and "goes with it" in text
+    assert "queries, a batch, over batches 1 to 3" in text and "saved if dropped" in text
     assert "dropping q3 saves most" in text and "%argus drop q3" in text
     assert "the 1 costliest of 3 queries, a batch, over batch 3" in run("%argus costs --batches 1 --limit 1").text
+
+
+def test_batches_that_brought_a_query_nothing_are_not_counted(run, running):
+    """Ten of them made a table of 0 ms, and "every operator works for several queries"."""
+    text = run("%argus costs").text
+    running.reports += [replace(running.reports[-1], batch=batch, operators=()) for batch in range(4, 20)]
+    assert run("%argus costs").text == text
+    running.reports[:] = running.reports[3:]
+    assert run("%argus costs").text == "no batch has brought rows to a query yet; %argus run"
+
+
+def test_a_query_that_took_little_took_some_time(run, running):
+    quick = [replace(operator, seconds=2e-5) for operator in running.reports[-1].operators]
+    running.reports[:] = [replace(running.reports[-1], operators=tuple(quick))]
+    assert " 0.02 ms " in run("%argus costs").text and " 0 ms " not in run("%argus costs").text
 
 
 def test_without_batches_or_queries_it_says_so(run):

@@ -173,11 +173,14 @@ def test_closing_lets_others_go_on_and_loses_nothing(capsys):
 def test_the_zone_of_a_session_is_shown_and_set(capsys, in_process):
     with Session(in_process) as session:
         session.add_stream("t", pa.table({"id": [1]}), history=1)
-        session.register("SELECT id FROM t", "early")
+        for place in range(7):
+            session.register("SELECT id FROM t", f"q{place}")
         context = NotebookContext({}, lambda: session, lambda path: session)
+        stay = "7 queries stay in UTC: q0, q1, q2, q3, q4 and 2 more"
+        again = "run again, their cells have them in Asia/Kathmandu"
         for value, lines in (
             (None, ["timezone UTC"]),
-            ("asia/kathmandu", ["timezone Asia/Kathmandu", "early stays in UTC"]),
+            ("asia/kathmandu", ["timezone Asia/Kathmandu", stay, again]),
         ):
             config.run(context, Namespace(setting="timezone", value=value))
             assert capsys.readouterr().out.splitlines() == lines

@@ -63,6 +63,31 @@ def test_new_rows_are_said_below_the_cell(run: Any, session: Any, shown: list[st
     assert isinstance(run("%argus notify bag").error, QueryError)
 
 
+def test_more_new_rows_than_are_shown_are_said_to_be_more(run: Any, session: Any, shown: list[str]) -> None:
+    run("%%argus big\nSELECT big")
+    run("%argus notify big")
+    target = session.sinks["notify big"]
+    target(1, pd.DataFrame({"weight": [1, 1, 1], "tranid": [1, 2, 3]}))
+    assert shown[-1].splitlines()[1].endswith("batch 1: 3 rows new")
+    target(2, pd.DataFrame({"weight": [1] * 5 + [-1], "tranid": range(6)}))
+    assert shown[-1].splitlines()[1].endswith("batch 2: 5 rows new, 1 gone, 3 of them below")
+
+
+@pytest.mark.parametrize("dialect", ["spark", "duckdb"])
+def test_an_alert_has_the_names_of_the_answer(dialect: str, run: Any, shell: Any, tmp_path: Path) -> None:
+    """It had them in lower case; two columns of one name have no others."""
+    quoted = "`Gebühr (€)`" if dialect == "spark" else '"Gebühr (€)"'
+    with Session(InProcess(), tmp_path / "session") as session:
+        session.add_stream("loans", pd.DataFrame({"Zweig": ["Süd"], "Gebühr (€)": [2.5]}), history=1)
+        shell.magics_manager.registry["ArgusMagics"].context.use(session)
+        run(f"%%argus fees --dialect {dialect}\nSELECT Zweig, {quoted}, {quoted} * 2 AS twice FROM loans")
+        assert run("%argus notify fees twice > 4").error is None
+        assert [name for name, _ in session.query("fees_alert").columns] == ["Zweig", "Gebühr (€)", "twice"]
+        run("%%argus fees\nSELECT Zweig, Zweig FROM loans")
+        assert run("%argus notify fees zweig = 'Süd'").error is None
+        assert len(session.query("fees_alert").columns) == 2
+
+
 def test_an_alert_says_what_newly_satisfies_its_condition(run: Any, session: Any, shown: list[str]) -> None:
     run("%%argus big\nSELECT big")
     assert run("%argus notify big 'tranid > 5' --least 2").error is None

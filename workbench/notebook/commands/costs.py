@@ -29,10 +29,14 @@ _BAR = 20
 )
 def costs(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Say which queries cost most, and what would go if one were dropped."""
-    session = context.session
-    reports, network = session.reports[-max(1, arguments.batches) :], session.network
-    if not reports or not network.results:
-        show("no batch was run yet; %argus run" if not reports else "no queries yet")
+    session, network = context.session, context.session.network
+    if not session.reports or not network.results:
+        show("no batch was run yet; %argus run" if not session.reports else "no queries yet")
+        return
+    worked = [report for report in session.reports if any(operator.seconds for operator in report.operators)]
+    reports = worked[-max(1, arguments.batches) :]
+    if not reports:
+        show("no batch has brought rows to a query yet; %argus run")
         return
     found = query_costs(reports, network)
     whole = sum(cost.seconds for cost in found) or 1.0
@@ -51,7 +55,7 @@ def costs(context: NotebookContext, arguments: argparse.Namespace) -> None:
     which = f"the {len(rows)} costliest of {len(found):,} queries" if len(found) > len(rows) else "queries"
     first, last = reports[0].batch, reports[-1].batch
     over = f"batch {first}" if first == last else f"batches {first} to {last}"
-    columns = ["query", "its part", "", "nodes", "its own", "rows of these", "goes with it"]
+    columns = ["query", "time", "", "nodes", "read by it alone", "rows these keep", "saved if dropped"]
     title = f"{which}, a batch, over {over}; the time of an operator is divided among the queries it works for"
     said = [changing(network, cost.query) for cost in found[: max(1, arguments.limit)]]
     show(together(table(columns, rows, title), plain("\n".join([dropping(session, found), *filter(None, said)]))))
@@ -90,6 +94,8 @@ def strategies(context: NotebookContext, arguments: argparse.Namespace) -> None:
 def dropping(session: Session, found: list[QueryCost]) -> str:
     """Which query saves most when it is dropped, in a sentence."""
     most = max(found, key=lambda cost: cost.saved)
+    if not most.saved and any(cost.own_nodes for cost in found):
+        return "nothing that only one query needs took time in these batches"
     if not most.saved:
         return "every operator works for several queries: dropping one query saves next to nothing"
     return (

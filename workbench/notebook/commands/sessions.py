@@ -12,7 +12,7 @@ from IPython.display import display
 
 from workbench.errors import MagicError
 from workbench.errors.secrets import hide_secrets
-from workbench.explain.text import counted
+from workbench.explain.text import counted, listed
 from workbench.files.store import is_address, whole_place
 from workbench.files.writing import replacing
 from workbench.limits import LIMITS
@@ -201,9 +201,16 @@ def config(context: NotebookContext, arguments: argparse.Namespace) -> None:
     session = context.session
     if arguments.value is not None:
         session.set_timezone(arguments.value)
-    others = {name: query.timezone for name, query in session.queries.items() if query.timezone != session.timezone}
-    lines = [f"timezone {session.timezone}", *(f"{name} stays in {zone}" for name, zone in others.items())]
-    show("\n".join(lines))
+    others = dict[str, list[str]]()
+    for name, query in session.queries.items():
+        if query.timezone != session.timezone:
+            others.setdefault(query.timezone, []).append(name)
+    stay = (
+        f"{counted(len(names), 'query stays', 'queries stay')} in {zone}: {listed(names)}"
+        for zone, names in others.items()
+    )
+    again = [f"run again, their cells have them in {session.timezone}"] if others else []
+    show("\n".join([f"timezone {session.timezone}", *stay, *again]))
 
 
 @command("check", _EMPTY, examples=("%argus check",))

@@ -221,7 +221,7 @@ def _alert(session: Session, query: Query, when: str, least: int) -> None:
         session.drop_sink(sink)
     table = exp.to_identifier(query.name).sql(query.dialect)
     end = "\n)" if "--" in when else ")"  # a comment would hide it
-    text = f"SELECT * FROM {table} WHERE ({when}{end}"
+    text = f"SELECT {_columns_as_named(query)} FROM {table} WHERE ({when}{end}"
     # Eager: of a windowed answer the rows that left it are told, too, which are not kept otherwise.
     known = session.register(text, name, query.dialect, results=EAGER).registered
     title, rows_are = f"{query.name} where {when}", identifying_columns(query.logical)
@@ -231,6 +231,14 @@ def _alert(session: Session, query: Query, when: str, least: int) -> None:
     except WorkbenchError:  # without its sink the query has no reader
         session.drop(name)
         raise
+
+
+def _columns_as_named(query: Query) -> str:
+    """The columns of an answer for a SELECT: by name where ``*`` would have other names, in lower case."""
+    names = [name for name, _ in query.columns]
+    if all(name == name.lower() for name in names) or len({name.lower() for name in names}) < len(names):
+        return "*"
+    return ", ".join(exp.to_identifier(name, quoted=True).sql(query.dialect) for name in names)
 
 
 def is_watching(sink: str) -> bool:

@@ -104,7 +104,7 @@ class StreamsView(View):
                 s.batch_text,
                 last[s.name],
                 escape(event_time(s)),
-                clock_text(s.as_event_time(clocks[s.name])),
+                clock_text(s.as_event_time(clocks[s.name], self.session.timezone)),
                 f"{s.quarantined_rows:,}",
                 *([f"{s.left_out:,}" if s.shed else ""] if sheds else []),
                 _folded(s.columns),

@@ -49,8 +49,8 @@ def as_record(line: bytes) -> JsonRecord | str:
         return f"it has a member twice: {error}"
     except UnicodeDecodeError as error:
         return f"it is no text in UTF-8: byte {error.object[error.start]:#04x} at {error.start}"
-    except json.JSONDecodeError as error:  # its line is that of the record, and not of the file
-        return f"it is no JSON: {error.msg} at its character {error.colno}"
+    except json.JSONDecodeError as error:
+        return f"it is no JSON: {error.msg} at its character {min(error.pos, len(error.doc.rstrip())) + 1}"
     except ValueError as error:
         return f"it is no JSON: {error}"
     except RecursionError:
