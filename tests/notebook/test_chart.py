@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from workbench.errors import MagicError
-from workbench.notebook.chart import ChartColumns, answer_chart, changes_chart, points_of
+from workbench.notebook.chart import ChartColumns, answer_chart, answer_spec, changes_chart, points_of
 from workbench.notebook.chart_series import total_columns
 from workbench.notebook.display import Shown
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
@@ -131,7 +131,8 @@ def test_a_cell_draws_an_answer_and_its_changes(run):
     assert "without a column" in str(run("%argus results q1 --changes --chart tranid").error)
     assert "did you mean tranid?" in str(run("%argus results q1 --chart trandi").error)
     assert "tranid by city" in run("%argus results q1 --chart x=city y=tranid kind=bars").text
-    assert "a chart has one y=" in str(run("%argus results q1 --chart tranid y=tranid").error)
+    assert "tranid by city" in run("%argus results q1 --chart tranid y=tranid").text
+    assert "a chart has one x=" in str(run("%argus results q1 --chart x=city x=tranid").error)
     assert "z= is no part" in str(run("%argus results q1 --chart z=tranid").error)
 
 
@@ -152,6 +153,44 @@ def test_a_cell_draws_several_answers(run, session):
         assert said in str(run(line).error), line
     session.queries["q2"].columns = (("tranid", INTEGER), ("id", INTEGER))
     assert "q1 has names, q2 has numbers" in str(run("%argus results q1 q2 --chart y=tranid").error)
+
+
+@pytest.mark.parametrize("asked", ["y=n y=mean", "y=n,mean", "n mean", "n,mean y=n"])
+def test_several_columns_of_an_answer_are_series_of_one_chart(run, session, asked):
+    """As a count beside its moving average; "a chart has one y=, not two" was said."""
+    run("%%argus q1\nSELECT big")
+    query = session.queries["q1"]
+    query.columns = (("day", DATE), ("n", INTEGER), ("mean", DOUBLE))
+    days = [dt.date(2026, 3, day) for day in (1, 2, 3)]
+    query.frame = pd.DataFrame({"day": days, "n": [4, 8, 6], "mean": [4.0, 6.0, None]})
+    cell = run(f"%argus results q1 --chart x=day {asked}")
+    assert cell.error is None
+    assert cell.text.splitlines()[0] == "q1, n / mean by day: 3 rows, 1 without a value left out"
+    assert cell.text.splitlines()[-1] == "as of batch 0 · all is well"
+    assert [line.split()[1:3] for line in cell.text.splitlines()[2:7]] == [
+        ["n", "4"], ["n", "8"], ["n", "6"], ["mean", "4.0"], ["mean", "6.0"]
+    ]  # fmt: skip
+    assert marks(Shown("", cell.htmls[0]), "line") == 1, "a line for each column, the mean last"
+    assert "--sort is of one answer, not of several columns" in str(
+        run(f"%argus results q1 --sort day --chart {asked}").error
+    )
+    assert "no column m" in str(run("%argus results q1 --chart y=n,m").error)
+
+
+def test_bars_of_several_columns_stand_beside_each_other() -> None:
+    """They are no parts of a sum, as the parts of one column are."""
+    rows = pd.DataFrame({"bank": ["x", "y"] * 2, "n / mean": [4, 8, 2, 3], "column": ["n", "n", "mean", "mean"]})
+    spec = answer_spec(rows, ChartColumns("bank", "n / mean", "column", "bars", STRING.kind, of_each=2), "q")
+    assert spec["encoding"]["x"]["stack"] is None and spec["encoding"]["yOffset"]["field"] == "by"
+    spec = answer_spec(rows, ChartColumns("bank", "n / mean", "column", "bars", STRING.kind), "q")
+    assert "stack" not in spec["encoding"]["x"] and "yOffset" not in spec["encoding"]
+
+
+def test_a_series_keeps_its_colour_whichever_row_comes_first() -> None:
+    rows = pd.DataFrame({"day": [1, 1, 2, 2], "n": [1, 2, 3, 4], "hub": ["x", "y", "x", "y"]})
+    columns = ChartColumns("day", "n", "hub", "line", INTEGER.kind)
+    for one in (rows, rows[::-1]):  # the legend's colours stand in the order of its names
+        assert re.findall(">([xy])</text>", answer_chart(one, columns, 4, "q").html or "") == ["x", "y"]
 
 
 def test_rows_without_a_place_are_counted_as_left_out() -> None:

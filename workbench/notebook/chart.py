@@ -75,6 +75,7 @@ class ChartColumns:
         kind: one of ``CHART_KINDS``; empty: bars, or over time a line, or points where a series has a time twice.
         x_kind: the type of ``x``.
         by_itself: whether these series were not asked for; of too many, or where each name stands once, one is made.
+        of_each: how many numbers of each row are drawn, a series for each of their columns.
     """
 
     x: str | None
@@ -83,6 +84,7 @@ class ChartColumns:
     kind: str = ""
     x_kind: Kind | None = None
     by_itself: bool = False
+    of_each: int = 1
 
     @staticmethod
     def of(
@@ -101,7 +103,7 @@ class ChartColumns:
         Example:
             >>> from workbench.sql.algebra.types import DATE, INTEGER, STRING
             >>> ChartColumns.of([("day", DATE), ("bank", STRING), ("n", INTEGER)], {})
-            ChartColumns(x='day', y='n', by='bank', kind='', x_kind=<Kind.DATE: 'date'>, by_itself=True)
+            ChartColumns(x='day', y='n', by='bank', kind='', x_kind=<Kind.DATE: 'date'>, by_itself=True, of_each=1)
         """
         kinds = dict(
             zip(unique_names([name for name, _ in columns]), [type_.kind for _, type_ in columns], strict=True)
@@ -163,7 +165,8 @@ class ChartColumns:
         return replace(self, kind=DOTS if twice else LINE)
 
     def __str__(self) -> str:
-        by = "".join(f" by {name}" for name in (self.x, self.by) if name is not None)
+        named = (self.x, self.by if self.of_each == 1 else None)
+        by = "".join(f" by {name}" for name in named if name is not None)
         return f"{self.y}{by}"
 
 
@@ -207,9 +210,11 @@ def answer_chart(rows: pd.DataFrame, columns: ChartColumns, total: int, title: s
 def chart_heading(rows: pd.DataFrame, columns: ChartColumns, total: int, title: str) -> str:
     """What a chart is of, which of its rows and series it draws, and what chooses others."""
     drawn = int(_placed(rows, columns).sum())
-    newest = columns.over_time and rows[columns.x].dropna().is_monotonic_decreasing  # as they are asked for of many
-    first = f"{'the latest ' * newest}{len(rows):,} of {counted(total, 'row')}"
-    count = counted(total, "row") if len(rows) == total else first
+    shown = len(rows) // columns.of_each
+    along = rows[columns.x].head(shown) if columns.over_time else None
+    newest = along is not None and along.dropna().is_monotonic_decreasing  # as they are asked for of many
+    first = f"{'the latest ' * newest}{shown:,} of {counted(total, 'row')}"
+    count = counted(total, "row") if shown == total else first
     count += f", {len(rows) - drawn:,} without a value left out" * (drawn < len(rows))
     series = 0 if columns.by is None else largest_series(rows[columns.by], _floats(rows[columns.y]))[1]
     largest = f"; the {SERIES} of {series:,} series with the largest values, a condition (--where) chooses others"
@@ -324,9 +329,13 @@ def answer_spec(rows: pd.DataFrame, columns: ChartColumns, heading: str) -> dict
         values["axis"] = {"tickCount": whole}
     encoding: dict[str, Any] = {"y" if across else "x": along, "x" if across else "y": values}
     if columns.by is not None:
-        encoding["color"] = {"field": "by", "type": "nominal", "title": columns.by, "sort": None,
+        # In an order of their own, so that a series keeps its colour whichever row comes first.
+        encoding["color"] = {"field": "by", "type": "nominal", "title": columns.by, "sort": "ascending",
                              "legend": {"symbolLimit": SERIES, "labelLimit": 120}}  # fmt: skip
         tooltip.append({"field": "by", "title": columns.by})
+    if columns.of_each > 1:  # several numbers of a row are no parts of a sum: beside each other, and not stacked
+        values["stack"] = None
+        encoding |= {"yOffset": {"field": "by", "type": "nominal", "sort": "ascending"}} if across else {}
     mark: dict[str, Any] = {"type": _MARKS[columns.kind]}
     if columns.kind == LINE:
         mark["point"] = len(rows) <= _FEW

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 _ALONG = {Kind.DATE: "times", Kind.TIMESTAMP: "times"} | dict.fromkeys(
     (Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE), "numbers"
 )
-_SERIES = "query"
 
 
 @dataclass(frozen=True)
@@ -65,8 +64,33 @@ def drawn_rows(query: Query, asked: Mapping[str, str], limit: int | None = None,
     return DrawnRows(query.name, query.head(most, **refined), columns, total)
 
 
-def joint(drawn: Sequence[DrawnRows]) -> DrawnRows:
+def drawn_columns(
+    query: Query, asked: Sequence[Mapping[str, str]], limit: int | None = None, **refined: Any
+) -> DrawnRows:
+    """Several columns of numbers of an answer, each a series.
+
+    Args:
+        query: whose answer.
+        asked: for each what ``drawn_rows`` takes.
+        limit, refined: as there.
+
+    Raises:
+        MagicError: the answer has no such columns.
+    """
+    drawn = [drawn_rows(query, parts, limit, **refined) for parts in asked]
+    if len(drawn) == 1:
+        return drawn[0]
+    series = [replace(one, name=one.columns.y, columns=replace(one.columns, by_itself=False)) for one in drawn]
+    made = joint(series, "column")
+    return DrawnRows(query.name, made.rows, replace(made.columns, of_each=len(drawn)), drawn[0].total)
+
+
+def joint(drawn: Sequence[DrawnRows], called: str = "query") -> DrawnRows:
     """Rows of several answers as those of one, in which a column says which series each is of.
+
+    Args:
+        drawn: the rows of each.
+        called: the name of that column.
 
     Raises:
         MagicError: one has names where another has times or numbers.
@@ -84,7 +108,7 @@ def joint(drawn: Sequence[DrawnRows]) -> DrawnRows:
         said = listed([f"{one.name} has {what}" for one, what in zip(drawn, along, strict=True)])
         raise MagicError(f"one chart has one kind of values along it: {said}", hint="x= names the column to draw along")
     x, y, by = unique_names(
-        [_names([one.columns.x or "row" for one in drawn]), _names([one.columns.y for one in drawn]), _SERIES]
+        [_names([one.columns.x or "row" for one in drawn]), _names([one.columns.y for one in drawn]), called]
     )
     rows = pd.DataFrame(
         {

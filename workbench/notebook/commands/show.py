@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,7 +37,7 @@ from workbench.notebook.display import (
     with_as_of,
 )
 from workbench.notebook.drawing import picture, render_svg
-from workbench.notebook.joint_chart import drawn_rows, joint
+from workbench.notebook.joint_chart import drawn_columns, joint
 from workbench.sql.logical import identifying_columns
 
 if TYPE_CHECKING:
@@ -72,7 +73,8 @@ ROWS = 10
         "--chart",
         nargs="*",
         metavar="PART=COLUMN",
-        help="draw them: y= the numbers, x= what they stand at, by= series, kind= bars, line, area or points",
+        help="draw them: y= the numbers, of one column or several, x= what they stand at, by= series, "
+        "kind= bars, line, area or points",
     ),
     argument(
         "--limit",
@@ -87,6 +89,7 @@ ROWS = 10
         "%argus results big_transfers --where 'amount > 2000000'",
         "%argus results big_transfers --limit 20 --chart amount",
         "%argus results fees_by_day --chart x=day y=fees by=state kind=line",
+        "%argus results fees_by_day --chart x=day y=fees,mean_fee",
         "%argus results fees_by_day costs_by_day --chart x=day kind=line",
         "%argus results big_transfers --changes --since 3",
         "%argus results big_transfers --since yesterday",
@@ -97,8 +100,9 @@ ROWS = 10
 def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Show a query's answer over all data so far."""
     arguments.where = condition(arguments.where) if arguments.where else None
-    if len(arguments.query) > 1:
-        show_joint_chart(context, arguments)
+    asked = None if arguments.chart is None else chart_parts(arguments.chart)
+    if len(arguments.query) > 1 or len(asked or ()) > 1:
+        show_joint_chart(context, arguments, asked)
         return
     query, last = context.session.query(arguments.query[0]), context.session.batch
     limit = max(0, ROWS if arguments.limit is None else arguments.limit)
@@ -127,11 +131,7 @@ def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
         shown, total = rows.head(limit), len(rows)
         title = f"what {query.name} has more (1) and less (-1) after batch {then} than after batch {first}"
     elif refined or (arguments.chart is not None and query.status == "active"):
-        drawn = (
-            None
-            if arguments.chart is None
-            else ChartColumns.of(query.columns, chart_parts(arguments.chart), total_columns(query.logical))
-        )
+        drawn = None if asked is None else ChartColumns.of(query.columns, asked[0], total_columns(query.logical))
         moments = {"at": arguments.at, "batch": arguments.batch}
         past = {name: given for name, given in moments.items() if given is not None}
         total = query.count(**past, where=arguments.where)
@@ -158,26 +158,29 @@ def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
     show(made if of_past or query.status != "active" else with_as_of(made, context.session.as_of(query.name)))
 
 
-def show_joint_chart(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Draw the answers of several queries in one chart.
+def show_joint_chart(
+    context: NotebookContext, arguments: argparse.Namespace, asked: Sequence[dict[str, str]] | None
+) -> None:
+    """Draw the answers of several queries, or several columns of numbers, in one chart.
 
     Raises:
         MagicError: what is asked for is of one answer alone.
     """
     refused = [f"--{name}" for name in ("changes", "since", "at", "diff", "sort", "desc") if getattr(arguments, name)]
-    if arguments.chart is None or refused or arguments.output is not None:
+    if asked is None or refused or arguments.output is not None:
         what = listed(refused) or ("-o" if arguments.output is not None else "a table")
         hint = f"%argus results {' '.join(arguments.query)} --chart x=day y=price draws several"
-        raise MagicError(f"{what} is of one answer, not of {len(arguments.query)}", hint=hint)
+        several = str(len(arguments.query)) if len(arguments.query) > 1 else "several columns in one chart"
+        raise MagicError(f"{what} is of one answer, not of {several}", hint=hint)
     queries = [context.session.query(name) for name in dict.fromkeys(arguments.query)]
-    parts = chart_parts(arguments.chart)
     refined = {"where": arguments.where} | ({} if arguments.batch is None else {"batch": arguments.batch})
-    made = joint([drawn_rows(query, parts, arguments.limit, **refined) for query in queries])
+    drawn = [drawn_columns(query, asked, arguments.limit, **refined) for query in queries]
+    made = drawn[0] if len(drawn) == 1 else joint(drawn)
     when = "" if arguments.batch is None else f" as they were after batch {arguments.batch}"
     title = f"{made.name}{when}" + (f", where {arguments.where}" if arguments.where is not None else "")
     shown = answer_chart(made.rows, made.columns, made.total, title)
     for query in queries if arguments.batch is None else ():
-        shown = with_as_of(shown, context.session.as_of(query.name), query.name)
+        shown = with_as_of(shown, context.session.as_of(query.name), query.name if len(queries) > 1 else "")
     show(shown)
 
 
@@ -192,26 +195,31 @@ def diff(context: NotebookContext, arguments: argparse.Namespace) -> None:
     results.run(context, results.parse(f"{arguments.query} --diff {' '.join(map(str, arguments.batches))}"))
 
 
-def chart_parts(words: Sequence[str]) -> dict[str, str]:
-    """What ``--chart`` says: parts with their columns; a column alone has the numbers.
+def chart_parts(words: Sequence[str]) -> list[dict[str, str]]:
+    """What ``--chart`` says, for each column of numbers: parts with their columns; a column alone has the numbers.
 
     Raises:
-        MagicError: a part is given twice, or is none.
+        MagicError: a part other than the numbers is given twice, or is none.
 
     Example:
         >>> chart_parts(["x=day", "fees"])
-        {'x': 'day', 'y': 'fees'}
+        [{'x': 'day', 'y': 'fees'}]
+        >>> chart_parts(["x=day", "y=n", "y=mean,max"])
+        [{'x': 'day', 'y': 'n'}, {'x': 'day', 'y': 'mean'}, {'x': 'day', 'y': 'max'}]
     """
-    parts: dict[str, str] = {}
+    parts, numbers = dict[str, str](), list[str]()
     for word in words:
         name, is_part, column = word.partition("=")
         part = name.lower() if is_part else "y"
         if part not in ("x", "y", "by", "kind"):
             raise MagicError(f"{name}= is no part of a chart", hint="--chart x=day y=price by=symbol kind=line")
+        if part == "y":
+            numbers += re.split(r",(?![^(]*\))", column if is_part else name)  # and not within ROUND(x, 2)
+            continue
         if part in parts:
             raise MagicError(f"a chart has one {part}=, not two", hint="--chart x=day y=price by=symbol kind=line")
-        parts[part] = column if is_part else name
-    return parts
+        parts[part] = column
+    return [parts | {"y": y} for y in dict.fromkeys(numbers)] or [parts]
 
 
 def _title(context: NotebookContext, query: Query, arguments: argparse.Namespace) -> str:
