@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pandas as pd
@@ -123,3 +124,16 @@ def rows_come(session, rows):
     while session.streams["orders"].position < rows:
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+def test_the_time_of_a_run_is_that_for_which_the_analyst_waited(run, context, session, monkeypatch):
+    """With the reading of live sources: "in 0.08 s" was said of 1.3 s."""
+    run_batches = session.run
+
+    def slowly(*arguments, **options):
+        time.sleep(0.3)
+        return run_batches(*arguments, **options)
+
+    monkeypatch.setattr(session, "run", slowly)
+    said = run("%argus run 2").texts[-2]
+    assert float(re.search(r"rows in ([\d.]+) s", said)[1]) >= 0.3

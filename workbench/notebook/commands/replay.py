@@ -76,7 +76,7 @@ def run(context: NotebookContext, arguments: argparse.Namespace) -> None:
         stopped = ended if len(done) < arguments.batches else ""
     except KeyboardInterrupt:
         stopped = "interrupted"
-    line.update(_summary(done, stopped))
+    line.update(_summary(done, stopped, time.monotonic() - ended_at[0]))
     drifts = drift_lines(session, done[0].batch - 1) if done else []
     if said := [*quarantined_since(session, marks), *drifts, *problems(session), *perhaps_more(session.sources)]:
         show("\n".join(said))
@@ -117,18 +117,25 @@ def _seconds(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds >= 0.1 else f"{max(seconds, 0.001):.1g} s"
 
 
-def _summary(reports: Sequence[BatchReport], stopped: str) -> str:
-    """One line on the batches that were completed."""
+def _summary(reports: Sequence[BatchReport], stopped: str, took: float | None = None) -> str:
+    """One line on the batches that were completed.
+
+    Args:
+        reports: of them.
+        stopped: why there are no more.
+        took: seconds from their order to their end, in which live sources were read, too; ``None``: those of batches.
+    """
     if not reports:
         return f"no batch was run: {stopped}"
     first, last = reports[0].batch, reports[-1].batch
     which = f"batch {first}" if first == last else f"batches {first} to {last}"
     seconds = sum(report.seconds for report in reports)
     average = f", {milliseconds(seconds / len(reports))} a batch" if len(reports) > 1 else ""
+    took = seconds if took is None else took
     rows = sum(report.rows for report in reports)
     late = sum(sum(report.late_rows.values()) for report in reports)
     quarantined = f"; {counted(late, 'late row')} quarantined" if late else ""
-    return f"{which}: {counted(rows, 'row')} in {_seconds(seconds)}{average}{quarantined}" + (
+    return f"{which}: {counted(rows, 'row')} in {_seconds(took)}{average}{quarantined}" + (
         f"; {stopped}" if stopped else ""
     )
 

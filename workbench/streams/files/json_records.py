@@ -7,7 +7,7 @@ Members that are no columns are kept with the row (``drift``).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -161,7 +161,7 @@ def rows_of(records: Sequence[tuple[int, object, JsonRecord | str]], schema: pa.
     try:
         rows = _rows(good, schema)
     except Exception:  # as below
-        good = [*_fitting(good, schema, quarantined)]
+        good = _fitting(good, schema, quarantined)
         rows = _rows(good, schema)
     there = [record for _, _, record, _ in good]
     gone = dict.fromkeys(absent(there, schema) - {MEMBERS}, len(there)) if there else {}
@@ -182,18 +182,27 @@ def _renamed(record: JsonRecord, types: Mapping[str, pa.DataType]) -> JsonRecord
     return found
 
 
-def _fitting(good: Sequence[_Numbered], schema: pa.Schema, quarantined: list[QuarantinedRow]) -> Iterator[_Numbered]:
-    """The records whose values are of their columns' types; the others are quarantined."""
-    before = 0
-    for number, source, record, more in good:
+def _fitting(good: Sequence[_Numbered], schema: pa.Schema, quarantined: list[QuarantinedRow]) -> list[_Numbered]:
+    """The records whose values are of their columns' types; the others are quarantined.
+
+    They are looked for by halves: one among thousands costs a few conversions, and not one of each record.
+    """
+    fitting, parts = list[_Numbered](), [good]
+    while parts:
+        part = parts.pop()
         try:
-            _rows([(number, source, record, more)], schema)
+            _rows(part, schema)
         except Exception:  # an object of the analyst's may raise whatever it likes
-            reason, text = _misfit(record, schema), _text(source)
+            if len(part) > 1:
+                middle = len(part) // 2
+                parts += [part[middle:], part[:middle]]  # the first half is taken next
+                continue
+            [(number, source, record, _)] = part
+            reason, text, before = _misfit(record, schema), _text(source), len(fitting)
             quarantined.append(QuarantinedRow(number, text, reason, record=record_text(record), number=before))
         else:
-            before += 1
-            yield number, source, record, more
+            fitting += part
+    return fitting
 
 
 def _misfit(record: JsonRecord, schema: pa.Schema, within: str = "") -> str:
