@@ -206,3 +206,26 @@ def test_a_chart_is_as_wide_as_its_cell_becomes() -> None:
                 arg=wide,
             )
         assert page.complaints == []
+
+
+LATER = """async (code) => {
+  const { default: widget } = await import(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
+  const output = document.createElement("div");
+  await widget.render({ model: window.model, el: output });
+  document.querySelector("#widget").replaceChildren(output);
+}"""
+"""JupyterLab puts an output into the page after it was rendered."""
+TOO_WIDE = (
+    "() => [...document.querySelectorAll('.argus-answer td')].filter((td) => td.scrollWidth > td.clientWidth).length"
+)
+
+
+def test_columns_are_as_wide_as_their_texts_where_the_page_gets_them_later() -> None:
+    """They were measured without a font then, at 10 px: the last column ran out of its heading."""
+    widget = AnswerWidget()
+    rows = pd.DataFrame({"step": ["out_for_delivery"], "scanned_at": ["2026-03-27 04:54:59.674455+01:00"]})
+    widget.page = page_of(rows, 0, 1)
+    with shown(widget) as page:
+        page.page.evaluate(LATER, widget.get_state(["_esm"])["_esm"])
+        page.until(lambda: page.page.evaluate(TOO_WIDE) == 0 and len(seen(page)) == 1)
+        assert page.complaints == []

@@ -193,6 +193,12 @@ def test_a_series_keeps_its_colour_whichever_row_comes_first() -> None:
         assert re.findall(">([xy])</text>", answer_chart(one, columns, 4, "q").html or "") == ["x", "y"]
 
 
+def test_a_name_that_the_page_writes_wider_is_not_cut_off_at_the_edge() -> None:
+    """A page without the chart's font showed "eitschrift, Fräulein Smilla 196"."""
+    rows = pd.DataFrame({"title": ["Zeitschrift, Fräulein Smilla 196"], "n": [1]})
+    assert "overflow:visible" in (chart(rows).html or "").partition("<svg ")[2].partition(">")[0]
+
+
 def test_rows_without_a_place_are_counted_as_left_out() -> None:
     rows = pd.DataFrame({"x": [1.0, math.nan, math.inf, 2.0], "y": [1.0, 2.0, 3.0, math.nan]})
     chart = answer_chart(rows, ChartColumns("x", "y", x_kind=DOUBLE.kind), 4, "q")

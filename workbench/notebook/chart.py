@@ -399,7 +399,8 @@ def drawn(spec: Mapping[str, Any]) -> str:
     """The SVG of a specification, as wide as there is room."""
     svg: str = vl_convert.vegalite_to_svg(dict(spec))
     described = escape(str(spec["description"]), quote=True)
-    svg = svg.replace("<svg ", '<svg style="max-width:100%; height:auto" ', 1)
+    # The page's letters may be wider than those by which there is room, and are not cut off at the edge.
+    svg = svg.replace("<svg ", '<svg style="max-width:100%; height:auto; overflow:visible" ', 1)
     return f'<div role="img" aria-label="{described}">{svg}</div>'
 
 

@@ -31,7 +31,10 @@ class View {
     this.fill = this.fill.bind(this);
     this.pane.addEventListener("scroll", () => this.place(this.pane.scrollTop), { passive: true });
     this.pane.addEventListener("keydown", (event) => this.step(event));
-    this.resized = new ResizeObserver(() => this.place(this.pane.scrollTop)); // it grows with its rows, and is shown later
+    this.resized = new ResizeObserver(() => { // it grows with its rows, and is shown later: no font is known before
+      this.fit(this.page.columns, this.page.rows);
+      this.place(this.pane.scrollTop);
+    });
     this.resized.observe(this.pane);
     model.on("change:page", this.fill);
     model.on("change:selected", this.fill);
