@@ -109,6 +109,20 @@ def test_a_dashboard_is_for_all_in_both_themes(session: Session, theme: str) -> 
         assert no_axe() is not None or grave(page) == []
 
 
+@pytest.mark.parametrize(("width", "columns"), [(1_900, 3), (1_056, 2), (800, 1)])
+def test_a_dashboard_has_two_columns_in_a_cell_of_a_notebook(session: Session, width: int, columns: int) -> None:
+    """It had one at a usual width, and six answers were 3,700 pixels tall."""
+    names = [*session.queries]
+    for place in range(4 - len(names)):
+        session.register("SELECT day, MAX(n) AS most FROM T GROUP BY day", f"more_{place}")
+    view = DashboardView(session, session.player, [*session.queries], 10)
+    view.refresh()
+    with static(view.static_view().html) as page:
+        page.set_viewport_size({"width": width, "height": 900})
+        tops = [corner["y"] for corner in corners(page, *session.queries)]
+    assert tops.count(tops[0]) == columns
+
+
 GRID = DashboardGrid.parsed(["by_day by_day rows", "again again rows"])
 
 

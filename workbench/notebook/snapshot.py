@@ -28,9 +28,12 @@ SNAPSHOT_ROWS = 100
 """Rows of an answer that a page shows where no number is given."""
 _CHART = 400
 """Pixels of a chart beside its labels: with them it fits a section, and its letters are not made smaller."""
-DASHBOARD_STYLE = """
-.argus-dashboard { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(560px, 100%), 1fr)); gap: 16px;
-  color: var(--jp-content-font-color1, inherit); font-size: 14px; }
+SIDE_BY_SIDE = "repeat(auto-fill, minmax(min(480px, 100%), 1fr))"
+"""The columns of sections where no grid is given: two in a cell of a notebook."""
+DASHBOARD_STYLE = (
+    f".argus-dashboard {{ display: grid; grid-template-columns: {SIDE_BY_SIDE}; gap: 16px; }}"
+    """
+.argus-dashboard { color: var(--jp-content-font-color1, inherit); font-size: 14px; }
 .argus-dashboard h2 { font-size: 16px; margin: 8px 0; }
 .argus-dashboard section { border: 1px solid var(--jp-border-color2); border-radius: 6px; min-width: 0;
   padding: 8px 16px 16px; }
@@ -40,6 +43,7 @@ DASHBOARD_STYLE = """
 @media (max-width: 800px) { .argus-dashboard.argus-grid { display: block; } }
 .argus-dashboard section > .rows { max-height: 420px; overflow: auto; }
 """
+)
 """How sections stand side by side."""
 _PAGE_STYLE = """
 :root { color-scheme: light dark; --jp-layout-color0: light-dark(#fff, #111);

@@ -13,7 +13,7 @@ from workbench.notebook.panel.live_chart import ChartWidget
 from workbench.notebook.panel.parameter_sliders import ParameterSliders
 from workbench.notebook.panel.view import View
 from workbench.notebook.panel.widgets import html_box
-from workbench.notebook.snapshot import DASHBOARD_STYLE, AnswerParts, answer_parts, answer_section
+from workbench.notebook.snapshot import DASHBOARD_STYLE, SIDE_BY_SIDE, AnswerParts, answer_parts, answer_section
 from workbench.session.player import Player
 from workbench.session.query import Query
 from workbench.session.session import Session
@@ -80,7 +80,7 @@ class DashboardView(View):
             name: ipywidgets.VBox([ipywidgets.HTML(_HEADING.format(escape(name))), sliders.widget], layout=_FRAME)
             for name, sliders in self._sliders.items()
         }
-        columns = "repeat(auto-fill, minmax(min(560px, 100%), 1fr))" if self._grid is None else self._grid.columns
+        columns = SIDE_BY_SIDE if self._grid is None else self._grid.columns
         style = ipywidgets.HTML(f"<style>{DASHBOARD_STYLE}</style>", layout={"display": "none"})
         layout = {"grid_template_columns": columns, "grid_gap": "16px", "width": "100%"}
         self._box = ipywidgets.GridBox(layout=layout)
