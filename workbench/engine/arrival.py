@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import accumulate, chain, pairwise
@@ -26,6 +27,7 @@ from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.side_steps import SideStep, run_side_steps
 from workbench.engine.operators.source import FirstChanges, FirstDepth, first_depth
 from workbench.engine.physical.plans import TreePlan
+from workbench.engine.spark.side_by_side import run_all
 from workbench.engine.storage.job_input import TaskInput
 from workbench.engine.storage.layout import BATCH, WEIGHT
 from workbench.engine.storage.relation import Delta, Relation, tasks_for
@@ -129,6 +131,7 @@ def log_rows(
     arriving: Mapping[str, ArrivingRows],
     batch: int,
     clock: EventTimeClock,
+    threads: Executor,
     plans: Mapping[str, TreePlan] = MappingProxyType({}),
 ) -> Logged:
     """Write the rows of a batch.
@@ -139,11 +142,17 @@ def log_rows(
         arriving: the rows.
         batch: that brings them.
         clock: before the batch.
+        threads: write many rows, of several streams at a time.
         plans: of the operators that run.
     """
     logging = {name: _Logging.of(streams[name], rows, batch, clock, name) for name, rows in arriving.items()}
     answers = _by_tasks(runner, [*logging.values()], plans)
-    logged = {name: each.log(answers.get(each.owner)) for name, each in logging.items()}
+
+    def log(name: str) -> tuple[Run, Brought]:
+        return logging[name].log(answers.get(logging[name].owner))
+
+    few = runner.limits.rows_stepped_in_process
+    logged = run_all(logging, log, threads, lambda name: arriving[name].rows <= few)
     rows = {name: Delta(run) for name, (run, _) in logged.items() if run}
     brought = {name: of_rows for name, (_, of_rows) in logged.items()}
     of_tasks = chain.from_iterable(answers.values())

@@ -129,7 +129,7 @@ class Engine:
         suspended_trees = passed_over(network, {name: tree.plan for name, tree in before.trees.items()}, suspended)
         plans = {name: tree.plan for name, tree in before.trees.items() if name not in suspended_trees}
         with translate_errors(f"write down the rows of batch {batch}"):
-            logged = log_rows(self.runner, before.arrived, arriving, batch, before.clock, plans)
+            logged = log_rows(self.runner, before.arrived, arriving, batch, before.clock, self._pool, plans)
         clock = before.clock.after(batch, logged.brought)
         # 2. Evaluate every operator after those it reads, against the state before: a batch that fails here has changed
         #    nothing, and the session forgets its files (``undo``).
@@ -264,7 +264,7 @@ class Engine:
         run: Run = ()
         self.runner.doing = f"rows of {name}"
         for batch, some in rows:
-            logged = log_rows(self.runner, {name: empty}, {name: some}, batch, clock)
+            logged = log_rows(self.runner, {name: empty}, {name: some}, batch, clock, self._pool)
             run += logged.rows.get(name, NO_CHANGE).segments
             clock = clock.with_rows(batch, logged.brought)
         return empty.append(Delta(run)), clock
