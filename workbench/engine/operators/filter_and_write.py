@@ -39,7 +39,7 @@ from workbench.engine.storage.buckets import EVERY_BUCKET
 from workbench.engine.storage.counted_tests import CountedTest
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.job_input import JobInput, checked_token, job_token
-from workbench.engine.storage.layout import BATCH, WEIGHT, as_one
+from workbench.engine.storage.layout import BATCH, WEIGHT, one_batch
 from workbench.engine.storage.lineage import (
     WORD_BITS,
     Bits,
@@ -229,7 +229,7 @@ def _cancelled(batches: ArrowBatches, together: int) -> ArrowBatches:
 
 
 def _consolidated(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
-    rows = as_one(batches)
+    rows = one_batch(batches)
     leave = (_weights(rows) < 0).any()
     return consolidate(rows) if leave else rows  # rows that only come cancel nothing
 

@@ -41,7 +41,7 @@ from workbench.engine.storage.buckets import (
 )
 from workbench.engine.storage.indexes.key_index import row_buckets
 from workbench.engine.storage.job_input import TaskInput
-from workbench.engine.storage.layout import BATCH, WEIGHT, as_one, conform
+from workbench.engine.storage.layout import BATCH, WEIGHT, conform, one_batch
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run, read_share, shares, that_may_have
 from workbench.limits import Limits
@@ -125,10 +125,10 @@ class IndexJoin:
             waiting.append(conform(rows, schema))
             number, size = sum(batch.num_rows for batch in waiting), sum(batch.nbytes for batch in waiting)
             if number >= task.limits.pairs_handed_on or size >= task.limits.bytes_paired_together:
-                yield as_one(waiting)
+                yield one_batch(waiting)
                 waiting = []
         if waiting:
-            yield as_one(waiting)
+            yield one_batch(waiting)
 
     @property
     def _first(self) -> int:

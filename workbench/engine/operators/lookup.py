@@ -33,7 +33,7 @@ from workbench.engine.storage.indexes.key_index import (
     one_match,
     row_hashes,
 )
-from workbench.engine.storage.layout import BATCH, WEIGHT, as_one, conform
+from workbench.engine.storage.layout import BATCH, WEIGHT, conform, one_batch
 from workbench.engine.storage.scan import Scan
 from workbench.engine.storage.segments import Run, open_segment
 from workbench.limits import LIMITS, Limits
@@ -194,7 +194,7 @@ class Lookup:
         """Positions in ``rows`` and the rows beside them as rows of the left and of the right side."""
         at = np.concatenate([at for at, _ in found])
         mine = conform(self.rows, self.own.paired).take(pa.array(at))
-        others = as_one([rows for _, rows in found])
+        others = one_batch([rows for _, rows in found])
         return (mine, others) if self.changed == 0 else (others, mine)
 
 

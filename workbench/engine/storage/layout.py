@@ -64,12 +64,12 @@ def conform(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([_column(batch, field) for field in schema], schema=schema)
 
 
-def as_one(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+def one_batch(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     """Batches of one schema as one, at least one; of one alone nothing is copied, as Arrow does.
 
     Example:
         >>> rows = pa.RecordBatch.from_pydict({"a": [1, 2]})
-        >>> as_one([rows]) is rows, as_one([rows, rows]).num_rows
+        >>> one_batch([rows]) is rows, one_batch([rows, rows]).num_rows
         (True, 4)
     """
     return batches[0] if len(batches) == 1 else pa.concat_batches(batches)

@@ -20,7 +20,7 @@ from workbench.arrow.types import Mask
 from workbench.engine.storage.buckets import EVERY_BUCKET, BucketKey, buckets_of_tasks, each_bucket, of_buckets
 from workbench.engine.storage.indexes.key_index import key_hashes, row_buckets
 from workbench.engine.storage.job_input import InputRows, TaskInput
-from workbench.engine.storage.layout import Layout, as_one, conform
+from workbench.engine.storage.layout import Layout, conform, one_batch
 from workbench.engine.storage.relation import Merge, Relation
 from workbench.engine.storage.segments import (
     Run,
@@ -102,7 +102,7 @@ class MergeRuns:
         check_segments(segment for segment in segments if not MAPPED.wrote(segment.path))
         if task.tasks > 1:
             rows = [batch.filter(pa.array(self._of_task(batch, task))) for batch in rows]
-        together = as_one(rows or [conform(pa.RecordBatch.from_pydict({}), self.layout.arrow)])
+        together = one_batch(rows or [conform(pa.RecordBatch.from_pydict({}), self.layout.arrow)])
         left = together if self.merge is None else self.merge.reduce(together, self.whole)
         return buckets, conform(left, self.layout.arrow)
 

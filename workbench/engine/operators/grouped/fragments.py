@@ -26,7 +26,7 @@ from workbench.engine.physical.accumulators import StatePart
 from workbench.engine.physical.aggregate_plan import GroupedPlan
 from workbench.engine.physical.value_statistics import VALUES, DistinctPart
 from workbench.engine.storage.grouping import Positions, group_rows
-from workbench.engine.storage.layout import BATCH, BRANCH, GROUPING_SET, MEMBER, WEIGHT, Layout, as_one, conform
+from workbench.engine.storage.layout import BATCH, BRANCH, GROUPING_SET, MEMBER, WEIGHT, Layout, conform, one_batch
 from workbench.engine.storage.lineage import word_values
 from workbench.engine.storage.reduction import Cells
 from workbench.engine.storage.scan import Readers, read_by
@@ -172,4 +172,4 @@ def _with_marks(columns: dict[str, pa.Array], rows: int) -> pa.RecordBatch:
 
 def _one_batch(filled: Sequence[pa.RecordBatch]) -> pa.RecordBatch | None:
     """Batches with rows as one; ``None`` where there are none."""
-    return as_one(filled) if filled else None
+    return one_batch(filled) if filled else None

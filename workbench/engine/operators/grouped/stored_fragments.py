@@ -31,7 +31,17 @@ from workbench.engine.physical.stored.unscaled import fits_64_bits
 from workbench.engine.physical.value_statistics import VALUES, CountedValues
 from workbench.engine.storage.grouping import group_rows, with_equal_bits
 from workbench.engine.storage.job_input import TaskInput
-from workbench.engine.storage.layout import BATCH, BRANCH, GROUPING_SET, MEMBER, WEIGHT, Layout, as_one, conform, only
+from workbench.engine.storage.layout import (
+    BATCH,
+    BRANCH,
+    GROUPING_SET,
+    MEMBER,
+    WEIGHT,
+    Layout,
+    conform,
+    one_batch,
+    only,
+)
 from workbench.engine.storage.lineage import word_column
 from workbench.engine.storage.reduction import Cells, Combine
 from workbench.engine.storage.scan import LineageScan
@@ -70,7 +80,7 @@ class StoredFragments:
     ) -> Iterator[pa.RecordBatch]:
         """The fragments of the rows of a branch, by its position, as its scan selects them."""
         for piece in pieces(batches, limits.rows_grouped_together):
-            rows = as_one(piece)
+            rows = one_batch(piece)
             numbers, groupings = rows.column(GROUPING_SET).to_numpy(), self.plan.branches[branch].groupings
             for number in range(len(groupings)):
                 own = rows.filter(pa.array(numbers == number)) if len(groupings) > 1 else rows
