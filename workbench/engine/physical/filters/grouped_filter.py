@@ -26,7 +26,7 @@ from workbench.engine.physical.filters.learnt import Learnt
 from workbench.engine.physical.filters.range_tables import ByContent, Disjunction, RangeTable
 from workbench.engine.physical.stored.calls import Functions, StoredCall
 from workbench.engine.physical.stored.values import Computed
-from workbench.engine.spark.user_functions.attempt import Attempt, one_batch
+from workbench.engine.spark.user_functions.attempt import Attempt, as_one
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.lineage import Bits, having_all, word_values
 
@@ -141,7 +141,7 @@ class GroupedFilter(ByContent):
             attempt = call.attempt(some, self.functions, told=alone)
             attempts.append(replace(attempt, failed=np.zeros(len(rows), dtype=bool)) if alone else attempt)
             some = some.append_column(call.name, attempts[-1].values)
-        return one_batch(attempts, self.tested(some, name))
+        return as_one(attempts, self.tested(some, name))
 
     def tested(self, batch: pa.RecordBatch, name: str) -> pa.Array:
         """The value that is tested of each row; the values of calls are columns of the rows."""
