@@ -108,7 +108,7 @@ def test_a_million_rows_are_scrolled_and_sorted(scrolled: Scrolled, theme: str) 
         page.page.get_by_role("button", name="n", exact=True).click()
         page.settle()
         assert page.page.evaluate("() => document.querySelector('.argus-answer').scrollTop") == 0, "from the top"
-        largest = [int(row[1].replace(",", "")) for row in seen(page)]
+        largest = [int(row[1]) for row in seen(page)]
         assert largest == sorted(largest, reverse=True) and largest[0] == max(scrolled.held.table["n"].to_pylist())
         assert page.page.locator("th[aria-sort=descending]").count() == 1
         assert grave(page.page) == [] and page.complaints == []
@@ -134,7 +134,7 @@ def test_cells_that_a_batch_changed_tick_in_place(scrolled: Scrolled) -> None:
         assert [*dict.fromkeys(marks)] == ["number ticked", "number changed"], "it is marked strongly for a moment"
         changed = page.page.locator("td.changed")
         assert changed.count() == 1 and changed.inner_text() == "5"
-        assert changed.get_attribute("title") == f"was {before['n']:,}"
+        assert changed.get_attribute("title") == f"was {before['n']}"
         assert seen(page)[2] == [before["name"], "5", seen(page)[2][2]], "the row stays where it is"
         changed.click()
         page.settle()

@@ -117,7 +117,7 @@ def test_labels_spell_out_what_a_made_up_column_means(view):
 
 def test_the_listing_of_one_query(view):
     lines = view.to_text("passed_on").splitlines()
-    assert lines[0] == "query passed_on: 4 nodes, 3 shared with other queries"
+    assert lines[0] == "query passed_on: 3 nodes, 3 shared with other queries"
     assert [line.split()[0] for line in lines[1:]] == ["F", "σ", "σ", "⋈", "passed_on"]
     assert lines[3].endswith("SELECT * FROM «selection amount > 500000» WHERE amount > 1000000")
     assert lines[-1].startswith("  passed_on reads «join on l.benef_account = r.orig_account AND")
@@ -128,7 +128,7 @@ def test_the_listing_says_what_several_nodes_have_in_common(view):
     first, second = sorted([BIG.id, INSIDE.id])
     assert view.results["big_and_inside"] == (first, second)
     lines = view.to_text("big_and_inside").splitlines()
-    assert lines[0] == "query big_and_inside: 3 nodes, 1 shared with other queries"
+    assert lines[0] == "query big_and_inside: 2 nodes, 1 shared with other queries"
     first, second = (f"«{view.node(id_).name}»" for id_ in (first, second))
     assert lines[-1] == f"  big_and_inside reads {first} ∩ {second}"
     assert first + second in (f"«{a}»«{b}»" for a, b in itertools.permutations(

@@ -79,7 +79,7 @@ def test_the_saved_output_needs_nothing_from_elsewhere():
     drawn = [re.findall(r' (?:d|points)="[^"]*"', form) for form in (shown.svg, shown.html)]
     assert drawn[0] and drawn[0] == drawn[1]
     assert not re.findall(r'(?:fill|stroke)="(?:#|white|black)', shown.html), "colours are the theme's"
-    assert shown.text.startswith("query network: 11 nodes")
+    assert shown.text.startswith("query network: 10 nodes")
 
 
 def test_tooltips_have_the_full_statement(render):

@@ -17,7 +17,7 @@ from workbench.explain.dot import Shape, to_dot
 from workbench.explain.node_view import SYMBOLS, NodeView, NodeViews, node_view
 from workbench.explain.portable.views import network_to_sql
 from workbench.explain.text import counted
-from workbench.network.network import Network, checked_query
+from workbench.network.network import Network, checked_query, streams_of_work, working_nodes
 from workbench.network.nodes import Aggregate, Columns, Node, NodeId
 from workbench.network.projection import carried_columns, computed_columns
 from workbench.network.view_names import UNNAMED, ViewNames
@@ -102,10 +102,25 @@ class NetworkView(TellsNames):
         Raises:
             QueryError: there is no such query.
         """
-        results = self.results
-        if query not in results:
-            raise QueryError(f"there is no query {query}", hint=nearest(query, results))
-        return self._network.ancestors(results[query])
+        self._known(query)
+        return self._network.ancestors(self.results[query])
+
+    def _known(self, query: str | None) -> None:
+        if query is not None and query not in self.results:
+            raise QueryError(f"there is no query {query}", hint=nearest(query, self.results))
+
+    def work(self, query: str | None = None) -> frozenset[NodeId]:
+        """Ids of the nodes that do the work of a query, or of all: those that are counted.
+
+        A stream is no work, nor are the nodes that make rows of constants, as the places of arrays and VALUES, and
+        those that watch over a limit of a query.
+
+        Raises:
+            QueryError: there is no such query.
+        """
+        self._known(query)
+        nodes = [id_ for name, ids in self.results.items() if query in (None, name) for id_ in ids]
+        return working_nodes(self._network.nodes, nodes)
 
     def weighted_size(self) -> int:
         """Weighted query network size (T10.4.4, Table 10.7): selections and joins, weighted by join level.
@@ -147,14 +162,15 @@ class NetworkView(TellsNames):
 
     def to_text(self, query: str | None = None) -> str:
         """The network, or one query's part of it, as plain text: one line a node, in the order of evaluation."""
-        ids = self._network.nodes.keys() if query is None else self.ancestors(query)
-        nodes = [node for node in self.nodes if node.id in ids]
+        work = self.work(query)
+        shown = work.union(streams_of_work(self._network.nodes, work), self.results.get(query or "", ()))
+        nodes = [node for node in self.nodes if node.id in shown or (query is None and not node.parents)]
         rows = [(SYMBOLS[node.operator], f"×{len(node.queries)}" * node.is_shared, node.sql) for node in nodes]
         width = max((len(shared) for _, shared, _ in rows), default=0)
         lines = [f"  {sign}  {shared:{width}}  {sql}" for sign, shared, sql in rows]
         names = {name: [self._wording.node(id_) for id_ in ids] for name, ids in self.results.items()}
         reading = [f"  {name} reads {' ∩ '.join(read)}" for name, read in names.items() if query in (None, name)]
-        return "\n".join([self._headline(nodes, query), *lines, *reading])
+        return "\n".join([self._headline([node for node in nodes if node.id in work], query), *lines, *reading])
 
     def __repr__(self) -> str:
         return self.to_text()

@@ -25,7 +25,7 @@ class QueryCost:
         seconds: its part of the time of the operators that serve it.
         saved: seconds of the operators that serve no other query; they overlap with others, so a batch becomes
             shorter by less.
-        nodes: how many nodes compute it, streams not counted.
+        nodes: how many nodes do its work (``NetworkView.work``).
         own_nodes: those that go with it, since no other query reads them.
         own_trees: the roots of local trees that go with all of their rows.
     """
@@ -85,8 +85,8 @@ def _cost(
     readers: Mapping[NodeId, set[str]],
     network: NetworkView,
 ) -> QueryCost:
-    work = [node for node in network.nodes if node.id in nodes and node.kind != "source"]
-    own = [node for node in work if readers[node.id] == {query}]
+    own = [node for node in network.nodes if node.id in nodes and node.parents and readers[node.id] == {query}]
     staying = {node.root for node in network.nodes if readers[node.id] != {query}}
     trees = dict.fromkeys(node.root for node in own if node.root not in staying)
-    return QueryCost(query, seconds, saved, len(work), tuple(node.id for node in own), tuple(trees))
+    work = network.work(query)
+    return QueryCost(query, seconds, saved, len(work), tuple(work.intersection(node.id for node in own)), tuple(trees))

@@ -70,6 +70,25 @@ def constant_nodes(nodes: NodesById, ids: Iterable[NodeId]) -> frozenset[NodeId]
     return frozenset(constant)
 
 
+def working_nodes(nodes: NodesById, results: Iterable[NodeId]) -> frozenset[NodeId]:
+    """The nodes that do the work of some results: no stream, and nothing that only makes rows of constants.
+
+    Such rows are the places of arrays, VALUES and series. They are made of a stream's rows of which none is taken, by
+    nodes that no text asks for.
+    """
+    needed = ancestors(nodes, results)
+    constant, wanted = constant_nodes(nodes, needed), set(results)
+    for id_ in reversed(needed):
+        if id_ in wanted and id_ not in constant:
+            wanted.update(parent for parent in nodes[id_].parents if parent not in constant)
+    return frozenset(id_ for id_ in wanted if nodes[id_].parents)
+
+
+def streams_of_work(nodes: NodesById, work: Iterable[NodeId]) -> frozenset[NodeId]:
+    """The streams that some nodes read."""
+    return frozenset(parent for id_ in work for parent in nodes[id_].parents if not nodes[parent].parents)
+
+
 def roots_read(nodes: NodesById, roots: Iterable[NodeId]) -> list[NodeId]:
     """The roots given and all roots they read in their very original form, those that are read before their readers."""
     return _reachable(roots, lambda root: [read.root for read in nodes[root].reads])

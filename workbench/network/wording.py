@@ -22,6 +22,7 @@ from workbench.network.nodes import (
     Join,
     Node,
     NodeId,
+    Read,
     Recursion,
     Selection,
     SetOperation,
@@ -48,7 +49,7 @@ from workbench.sql.algebra.expressions import (
     columns,
     map_columns,
 )
-from workbench.sql.predicates.cnf import PredSet, map_predicates
+from workbench.sql.predicates.cnf import FALSE, PredSet, map_predicates
 from workbench.sql.predicates.null_safe import equal_sides
 
 _LONGEST = 60
@@ -86,8 +87,8 @@ class _Origin:
         return f"{quoted(self.stream + (f'_{self.reading}' if self.reading else ''))}.{self.text}"
 
 
-_PLACE = _Origin("place", is_place=True)
-"""The place of an element, which no text names."""
+_PLACE = _Origin("value", is_place=True, is_made=True)
+"""The place of an element, or one of VALUES or a series, which no text names."""
 
 
 def _is_counted(operation: SetOperation, values: Sequence[Value]) -> bool:
@@ -130,6 +131,7 @@ class Wording(Words):
         self._nodes, self._views = nodes, views
         self._origins: dict[tuple[NodeId, str], _Origin] = {}
         self._read: dict[NodeId, Counter[str]] = {}
+        self._constant: dict[NodeId, bool] = {}
 
     def sql(self, id_: NodeId) -> str:
         """The statement that computes a node from its parents."""
@@ -148,12 +150,21 @@ class Wording(Words):
         return self.name(id_) if node is None or isinstance(node, Source) else f"the {self.name(id_)}"
 
     def name(self, id_: NodeId) -> str:
-        """A node in a few words; a stream has a name, and what EXPLODE looks at are places."""
+        """A node in a few words; a stream has a name, and what VALUES, a series or EXPLODE looks at are constants."""
         node = self._nodes.get(id_)
-        made = node.types if isinstance(node, Aggregate | SetOperation) else {}
-        if made and all(self._origin(id_, column).is_place for column in made):
-            return "places"
-        return id_ if node is None else node.title(self)
+        if node is None:
+            return id_
+        return "constants" if self._is_constant(id_) else node.title(self)
+
+    def _is_constant(self, id_: NodeId) -> bool:
+        """Whether its rows are constants: it is made of no rows of a stream."""
+        if id_ not in self._constant:
+            node = self._nodes.get(id_)
+            is_empty = isinstance(node, Selection) and node.read.required == FALSE
+            read = (Read(node.read.root),) if isinstance(node, Selection) else () if node is None else node.reads
+            of_constants = all(one.required == FALSE or self._is_constant(one.root) for one in read)
+            self._constant[id_] = is_empty or (len(read) > 0 and of_constants)
+        return self._constant[id_]
 
     def sentence(self, text: str) -> str:
         """A text with phrases in the place of ids."""

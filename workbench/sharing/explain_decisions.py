@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from workbench.network.network import ancestors, constant_nodes
+from workbench.network.network import ancestors, constant_nodes, streams_of_work, working_nodes
 from workbench.network.nodes import Aggregate, NodeId, Selection, SetOperation
 from workbench.network.sql_text import or_pred_sql
 from workbench.network.wording import Wording
@@ -27,10 +27,12 @@ def explain_decisions(draft: Draft, name: str) -> Explanation:
     """The nodes that serve a query that was just registered, explained; the catalog keeps it."""
     needed = ancestors(draft.nodes, draft.queries[name].nodes)
     wording = Wording({**draft.before.nodes, **draft.nodes}, draft.views)
-    constant = constant_nodes(draft.nodes, needed)
-    made = frozenset() if needed[-1] in constant else constant  # for others, as the places of arrays are
+    read = draft.queries[name].nodes
+    work = working_nodes(draft.nodes, read)
+    shown = work.union(read, streams_of_work(draft.nodes, work))
     decisions = tuple(
-        replace(_decision(draft, id_, wording), constant=id_ in made) for id_ in _without_long_chains(draft, needed)
+        replace(_decision(draft, id_, wording), constant=id_ not in shown)
+        for id_ in _without_long_chains(draft, needed)
     )
     notes = tuple(map(wording.sentence, (*draft.record.notes, *_combined(draft, name, needed), *_reconnections(draft))))
     explanation = Explanation(name, decisions, notes)
@@ -114,8 +116,10 @@ def _combined(draft: Draft, name: str, needed: Iterable[NodeId]) -> Iterator[str
 
 def _reconnections(draft: Draft) -> Iterator[str]:
     """Which old nodes are computed from other parents for the sake of the registration."""
-    for id_ in draft.reconnected:
-        if id_ in draft.before.nodes and id_ in draft.nodes:
+    known = [id_ for id_ in draft.reconnected if id_ in draft.before.nodes and id_ in draft.nodes]
+    constant = constant_nodes(draft.nodes, ancestors(draft.nodes, known))
+    for id_ in known:
+        if id_ not in constant:
             old, new = draft.before.nodes[id_].parents, draft.nodes[id_].parents
             if old != new:
                 yield f"rerouted: {id_} is now computed from {_listed(new)} instead of {_listed(old)}"

@@ -13,7 +13,7 @@ from workbench.network.nodes import NodeId, Read, Selection
 from workbench.optimizer.predicate_inference import follows
 from workbench.sharing.draft import Draft
 from workbench.sql.algebra.planning_cache import cached
-from workbench.sql.predicates.cnf import PredSet, conjunction
+from workbench.sql.predicates.cnf import FALSE, PredSet, conjunction
 from workbench.sql.predicates.implication import difference, implies, normalized
 
 
@@ -73,8 +73,10 @@ def predicates_of(draft: Draft, id_: NodeId) -> PredSet:
 
 
 def best_parent(draft: Draft, selection: Selection) -> NodeId:
-    """The smallest selection that subsumes this one, or the root."""
+    """The smallest selection that subsumes this one, or the root, as for no rows, which are among those of any."""
     root, required = selection.read.root, selection.read.required
+    if required == FALSE:
+        return root
     perhaps = (draft.node(Selection, id_) for id_ in draft.catalog.selections_perhaps_subsuming(root, required))
 
     def size(s: Selection) -> tuple[float, int, NodeId]:

@@ -19,7 +19,7 @@ from workbench.network.sides import side_of
 from workbench.sharing.draft import Draft, on_side
 from workbench.sharing.matching import best_parent, node_of, nodes_of, predicates_of, residual, selection_of
 from workbench.sharing.set_operators import choose_inputs, direct_form
-from workbench.sql.predicates.cnf import PredSet, conjunction
+from workbench.sql.predicates.cnf import FALSE, PredSet, conjunction
 from workbench.sql.predicates.common_parts import common_parts
 from workbench.sql.predicates.implication import difference, implies
 
@@ -107,7 +107,11 @@ class _Tree:
             return
         for id_ in draft.catalog.selections_subsumed(self.root, required):
             child = draft.node(Selection, id_)
-            if selection.id in (id_, child.parent) or implies(required, child.read.required):
+            if (
+                child.read.required == FALSE
+                or selection.id in (id_, child.parent)
+                or implies(required, child.read.required)
+            ):
                 continue
             if child.parent == self.root or implies(required, draft.node(Selection, child.parent).read.required):
                 self._put_below(child, selection.id)

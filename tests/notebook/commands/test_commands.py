@@ -32,7 +32,7 @@ def test_a_cell_registers_its_sql_and_shows_the_first_rows(run, session):
     assert cell.error is None
     assert session.queries["big_transfers"].sql == "SELECT big FROM f\n"
     assert session.queries["big_transfers"].dialect == "oracle"
-    assert "big_transfers registered: 1 node new; the network has 2 nodes" in cell.text
+    assert "big_transfers registered: 1 node new; the network has 1 node" in cell.text
     assert "big_transfers after batch 0: 3 of 25 rows" in cell.text
     assert cell.text.count("Rome") == 3
     assert "<table" in cell.htmls[-1]
@@ -40,15 +40,15 @@ def test_a_cell_registers_its_sql_and_shows_the_first_rows(run, session):
 
 def test_registering_says_what_is_shared_and_what_replacing_removes(run, session):
     run("%%argus q1\nSELECT huge")
-    assert "q2 registered: 1 node new, 2 shared; the network has 4 nodes" in run("%%argus q2\nSELECT pairs").text
+    assert "q2 registered: 1 node new, 2 shared; the network has 3 nodes" in run("%%argus q2\nSELECT pairs").text
     run("%argus drop q1")
-    assert "q2 replaced: 1 shared, 2 removed; the network has 2 nodes" in run("%%argus q2\nSELECT big").text
+    assert "q2 replaced: 1 shared, 2 removed; the network has 1 node" in run("%%argus q2\nSELECT big").text
 
 
 def test_a_dry_run_shows_what_would_be_and_changes_nothing(run, session):
     run("%%argus q1\nSELECT big")
     cell = run("%%argus q2 --dry-run\nSELECT huge")
-    assert "dry run, nothing was changed: 1 node new, 1 shared; the network has 3 nodes" in cell.text
+    assert "dry run, nothing was changed: 1 node new, 1 shared; the network has 2 nodes" in cell.text
     assert "q2: 1 of 2 nodes shared with q1, 1 new" in cell.text and "(the same computation; with q1)" in cell.text
     assert "<svg" in cell.htmls[0]
     assert list(session.queries) == ["q1"]
@@ -302,7 +302,7 @@ def test_lists_of_queries_and_streams(run, session, shell):
     run("%%argus q2\nSELECT huge")
     shell.user_ns["frame"] = pd.DataFrame()
     run("%argus stream Fed frame --batch 500")
-    assert run("%argus queries").text.splitlines()[2].split() == ["q2", "active", "3", "1", "tranid,", "city"]
+    assert run("%argus queries").text.splitlines()[2].split() == ["q2", "active", "2", "1", "tranid,", "city"]
     assert run("%argus streams").text.splitlines()[1].split() == [
         "Fed",
         "0",
@@ -318,7 +318,7 @@ def test_lists_of_queries_and_streams(run, session, shell):
 def test_the_plan_is_a_drawing_with_a_listing_as_its_text(run):
     run("%%argus q1\nSELECT big")
     cell = run("%argus plan q1")
-    assert "query q1: 2 nodes" in cell.text
+    assert "query q1: 1 node," in cell.text
     assert cell.htmls[0].startswith("<div") and "</svg>" in cell.htmls[0]
 
 
@@ -326,7 +326,7 @@ def test_a_network_shows_itself(run, shell, session):
     run("%%argus q1\nSELECT big")
     shell.user_ns["s"] = session
     data, _ = shell.display_formatter.format(session.network)
-    assert data["text/plain"].startswith("query network: 2 nodes, 1 query")
+    assert data["text/plain"].startswith("query network: 1 node, 1 query")
     assert "</svg>" in data["text/html"] and data["image/svg+xml"].startswith("<svg")
 
 
@@ -495,7 +495,7 @@ def test_streams_are_dropped_and_their_event_times_are_proposed(run, shell, sess
     assert "there is no query, stream or table cascade" in str(error) and "%argus drop fed q1 drops" in error.hint
     assert run("%argus drop all queries").error.hint == "%argus drop q1 drops all"
     assert run("%argus drop fed q1").text.splitlines() == [
-        "q1 dropped: 2 nodes removed, 0 left",
+        "q1 dropped: 1 node removed, 0 left",
         "stream Fed dropped, with its 5,000 rows",
     ]
     assert list(session.streams) == ["Other"]

@@ -66,7 +66,7 @@ def test_without_batches_or_queries_it_says_so(run):
 def test_a_dry_run_says_what_the_query_would_cost_before_and_after(run, session):
     run(SET_UP[0])
     text = run("%%argus q3 --dry-run\nSELECT pairs").text
-    assert "nodes: 2 before, 4 after" in text
+    assert "nodes: 1 before, 3 after" in text
     assert "predicted: 2,000 rows to look at on top; alone the query would take 4,000 rows to look at" in text
     assert "so sharing saves 2,000 rows to look at (50%)" in text
     run("%argus run")

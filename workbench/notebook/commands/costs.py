@@ -130,9 +130,9 @@ def what_if(session: Session, preview: NetworkView, name: str) -> str:
         preview: its network with the query.
         name: of the query.
     """
-    before, after = session.network.network, preview.network
+    after = preview.network
     own = preview.ancestors(name) if name in preview.results else frozenset()
-    lines = [f"nodes: {len(before.nodes):,} before, {len(after.nodes):,} after"]
+    lines = [f"nodes: {len(session.network.work()):,} before, {len(preview.work()):,} after"]
     if own:
         alone = NetworkView(Network({id_: node for id_, node in after.nodes.items() if id_ in own}))
         networks = (_of_others(session.network, name), preview, alone)

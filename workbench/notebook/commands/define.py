@@ -225,12 +225,11 @@ def doubts() -> Iterator[list[str]]:
 
 def describe_change(name: str, before: NetworkView, after: NetworkView) -> str:
     """The effect of a registration on the network, in a few words."""
-    old, new = ({node.id for node in network.nodes} for network in (before, after))
+    old, new = before.work(), after.work()
     if name not in after.results:
-        return f"it is computed when it is asked; the network has {counted(len(after.nodes), 'node')}"
-    sources = {node.id for node in after.nodes if node.kind == "source"}
-    of_query = after.ancestors(name) - sources
-    added = len(new - old - sources)
+        return f"it is computed when it is asked; the network has {counted(len(new), 'node')}"
+    of_query = after.work(name)
+    added = len(new - old)
     changes = {
         "node new" if added == 1 else "nodes new": added,
         "shared": len(of_query & old),

@@ -88,7 +88,7 @@ def run(context: NotebookContext, arguments: argparse.Namespace) -> None:
 def profile_forecast(session: Session) -> str:
     """The time of a profile, by the last batch: each node is computed alone, twice, after the batch."""
     network = session.network
-    nodes = {node.id for node in network.nodes if node.kind != "source"}
+    nodes = {node.id for node in network.nodes if node.parents}
     each = f"a profile computes each of {counted(len(nodes), 'node')} alone, after the batch"
     if not session.reports:
         return f"{each}: several times as long as the batch itself"

@@ -303,7 +303,7 @@ def queries(context: NotebookContext, arguments: argparse.Namespace) -> None:
     network = session.network
     rows = []
     for name, query in session.queries.items():
-        nodes = [network.node(id_) for id_ in network.ancestors(name)] if name in network.results else []
+        nodes = [network.node(id_) for id_ in network.work(name)] if name in network.results else []
         shared = sum(node.is_shared for node in nodes)
         columns = ", ".join(column for column, _ in query.columns)
         rows.append([name, state_of(query), str(len(nodes)), str(shared), short(columns, 60)])
@@ -374,8 +374,7 @@ def shared_today(network: NetworkView, explanation: ExplanationView) -> str:
     did when it was registered.
     """
     query = explanation.query
-    own = network.ancestors(query) if query in network.results else ()
-    nodes = [node for node in map(network.node, own) if node.kind != "source"]
+    nodes = [network.node(id_) for id_ in network.work(query)] if query in network.results else []
     shared = [node for node in nodes if node.is_shared]
     others = dict.fromkeys(name for node in shared for name in node.queries if name != query)
     shared_before = {name for d in explanation.decisions if is_shared(d) for name in d.shared_with}

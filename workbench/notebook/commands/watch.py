@@ -249,10 +249,10 @@ def is_watching(sink: str) -> bool:
 def drop_query(session: Session, name: str) -> str:
     """Drop a query, its sinks and its alert; says how many nodes that removed, and what ended with it."""
     query, alert = session.query(name).name, alert_of(session, name)
-    before, sinks = len(session.network.nodes), [*session.sinks]
+    before, sinks = len(session.network.work()), [*session.sinks]
     for each in (*alert, query):
         session.drop(each)
-    after = len(session.network.nodes)
+    after = len(session.network.work())
     ended = [*(f"query {each}" for each in alert), *(f"sink {each}" for each in sinks if each not in session.sinks)]
     told = f"; with it ended {listed(ended, 20)}" if ended else ""
     return f"{query} dropped: {counted(before - after, 'node')} removed, {after:,} left{told}"
