@@ -148,7 +148,23 @@ def test_what_a_new_text_does_not_take_over_is_said(tmp_path):
         assert rows_sent(tmp_path / "out", batches=1) == [1, 5, 7], "a cell that is run again changes nothing"
         _, said = register_and_describe(session, "SELECT a FROM T WHERE a > 1", "big", "spark")
     assert "--move" not in same
-    assert said.splitlines()[-1] == (
-        "best still reads the earlier big; 1 sink of it gets no more: big; "
-        "register them again, or write --move beside the next text"
-    )
+    assert said.splitlines()[1:] == [
+        "best still reads the earlier big; run again, its cell reads this one",
+        "1 sink of it gets no more: big; add it again",
+        "%%argus big --move  takes all of this along, the next time",
+    ]
+
+
+def test_an_alert_that_a_new_text_leaves_behind_is_said_with_the_line_that_goes_on(run, shell):
+    """It stayed with the earlier text, and "register them again" was no line to type."""
+    with Session(InProcess()) as session:
+        session.add_stream("T", [{"a": 1}, {"a": 5}, {"a": 7}], history=2)
+        shell.magics_manager.registry["ArgusMagics"].context.use(session)
+        run("%%argus big\nSELECT a FROM T WHERE a > 0")
+        run("%argus notify big a > 6 AND a < 9")
+        said = run("%%argus big\nSELECT a FROM T WHERE a > 1").text.splitlines()
+        line = "%argus notify big a > 6 AND a < 9"
+        assert f"its alert still watches the earlier big; {line}  watches this one" in said
+        assert run(line).error is None
+        said = run("%%argus big --move\nSELECT a FROM T WHERE a > 2").text
+        assert "earlier" not in said and "--move" not in said

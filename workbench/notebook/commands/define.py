@@ -16,7 +16,7 @@ from workbench.explain.describe import NetworkView
 from workbench.explain.text import counted, listed
 from workbench.notebook.command_line import argument, command, natural_number, new_variable
 from workbench.notebook.commands.costs import what_if
-from workbench.notebook.commands.watch import drop_query
+from workbench.notebook.commands.watch import alert_of, condition_of, drop_query
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import as_of, counts, explained, plain, rows_table, show, together, with_as_of
 from workbench.notebook.drawing import picture
@@ -183,14 +183,22 @@ def register_and_describe(
 
 
 def _left_behind(session: Session, name: str) -> Iterator[str]:
-    """What was not taken over to the text that has replaced a query: what reads the earlier one, and its sinks."""
-    word = re.compile(rf"\b{re.escape(name)}\b", re.IGNORECASE)
-    readers = [other for other, query in session.queries.items() if other != name and word.search(query.sql)]
+    """What was not taken over to the text that has replaced a query: its alert, its readers and its sinks."""
+    word, alert = re.compile(rf"\b{re.escape(name)}\b", re.IGNORECASE), alert_of(session, name)
+    for each in alert:
+        again = f"%argus notify {name} {condition_of(session, each)}"
+        yield f"its alert still watches the earlier {name}; {again}  watches this one"
+    readers = [q for q, query in session.queries.items() if q not in (name, *alert) and word.search(query.sql)]
     sinks = [sink for sink, status in session.sinks.items() if status.query == name]
-    said = [f"{listed(readers, 5)} still {'reads' if len(readers) == 1 else 'read'} the earlier {name}"] * bool(readers)
-    said += [f"{counted(len(sinks), 'sink')} of it gets no more: {listed(sinks, 5)}"] * bool(sinks)
-    if said:
-        yield f"{'; '.join(said)}; register them again, or write --move beside the next text"
+    if readers:
+        read = f"{listed(readers, 5)} still {'reads' if len(readers) == 1 else 'read'}"
+        again = "its cell" if len(readers) == 1 else "their cells"
+        yield f"{read} the earlier {name}; run again, {again} read{'s' * (len(readers) == 1)} this one"
+    if sinks:
+        which = "it" if len(sinks) == 1 else "them"
+        yield f"{counted(len(sinks), 'sink')} of it gets no more: {listed(sinks, 5)}; add {which} again"
+    if alert or readers or sinks:
+        yield f"%%argus {name} --move  takes all of this along, the next time"
 
 
 def preview_query(session: Session, sql: str, name: str, dialect: str) -> tuple[NetworkView, ExplanationView, str]:

@@ -265,6 +265,11 @@ def alert_of(session: Session, name: str) -> list[str]:
     return [f"{query}_alert"] if there else []
 
 
+def condition_of(session: Session, alert: str) -> str:
+    """The condition of an alert, as it was typed, from the name of its query."""
+    return session.query(alert).sql.partition(" WHERE (")[2].rstrip("\n)")
+
+
 def watch_again(session: Session) -> dict[str, str]:
     """Say below the running cell what was said below cells of a kernel that has ended; why what cannot be said cannot.
 
@@ -279,8 +284,7 @@ def watch_again(session: Session) -> dict[str, str]:
         try:
             title, rows_are = name, None
             if kind == _ALERT:
-                condition = session.query(status.query).sql.partition(" WHERE (")[2].rstrip("\n)")
-                title = f"{name} where {condition}"
+                title = f"{name} where {condition_of(session, status.query)}"
                 rows_are = identifying_columns(session.query(name).logical) if name in session.queries else None
             known, panel = max(0, status.batch), noticed(session.player)
             notification = Notification(title, known, panel, alert=kind == _ALERT, identity=rows_are)
