@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any
@@ -16,17 +17,18 @@ from workbench.errors import MagicError
 from workbench.notebook.chart import ChartColumns, answer_chart, answer_spec, changes_chart, points_of
 from workbench.notebook.chart_series import total_columns
 from workbench.notebook.display import Shown
+from workbench.notebook.joint_chart import drawn_rows, joint
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.logical import output_columns
 from workbench.sql.schema import Schema
 
 
-def chart(rows: pd.DataFrame, total: int | None = None, **asked: str) -> Shown:
+def chart(rows: pd.DataFrame, total: int | None = None, latest: bool = False, **asked: str) -> Shown:
     """The chart of rows, of whose columns the types are those of their values."""
     kinds = {"i": INTEGER, "f": DOUBLE, "b": BOOLEAN, "M": TIMESTAMP}
     types = [(name, kinds.get(rows[name].dtype.kind) or of_objects(rows[name])) for name in rows.columns]
-    columns = ChartColumns.of(types, asked)
+    columns = replace(ChartColumns.of(types, asked), latest=latest)
     return answer_chart(rows, columns, len(rows) if total is None else total, "q")
 
 
@@ -284,12 +286,13 @@ def test_times_of_a_column_are_drawn_as_each_by_itself(frequency: str, asked: di
     assert points_of(fast, columns) == points_of(slow, columns)
 
 
-def test_of_many_series_those_with_the_largest_values_are_drawn_each_in_its_own_colour() -> None:
+@pytest.mark.parametrize("asked", [{}, {"x": "at", "y": "kwh", "by": "meter", "kind": "line"}])
+def test_of_many_series_those_with_the_largest_values_are_drawn_each_in_its_own_colour(asked: dict[str, str]) -> None:
     rows = pd.DataFrame(
         [(f"2026-01-0{day}", f"m{meter:02}", meter + day / 10) for day in (3, 2, 1) for meter in range(60)],
         columns=["at", "meter", "kwh"],
     ).astype({"at": "datetime64[us]"})
-    shown = chart(rows, 600, x="at", y="kwh", by="meter", kind="line")
+    shown = chart(rows, 600, True, **asked)
     head = shown.text.splitlines()[0]
     assert head == (
         "q, kwh by at by meter: the latest 180 of 600 rows; the 10 of 60 series with the largest values, "
@@ -331,3 +334,28 @@ def test_names_that_repeat_are_stacked_by_the_other_name() -> None:
     twice = pd.DataFrame({"city": ["a", "a", "b"], "kind": ["x", "y", "x"], "n": [1, 2, 3]})
     assert columns.drawn_as(once).by is None and columns.drawn_as(twice).by == "kind"
     assert len({*re.findall(r"fill=\"(#\w{6})\"", answer_chart(twice, columns, 3, "q").html or "")}) == 2
+
+
+@dataclass
+class Answer:
+    """A query's answer by the hour, as a chart reads it."""
+
+    name: str
+    rows: int
+    logical: None = None
+    columns: tuple[tuple[str, DataType], ...] = (("at", TIMESTAMP), ("n", INTEGER))
+
+    def count(self) -> int:
+        return self.rows
+
+    def head(self, rows: int, sort: str | None = None, descending: bool = False) -> pd.DataFrame:
+        frame = pd.DataFrame({"at": pd.date_range("2026-03-01", periods=self.rows, freq="h"), "n": range(self.rows)})
+        return (frame if sort is None else frame.sort_values(sort, ascending=not descending)).head(rows)
+
+
+@pytest.mark.parametrize(("rows", "said"), [((30, 30), "60 rows"), ((5000, 30), "the latest 1,030 of 5,030 rows")])
+def test_a_chart_of_several_answers_says_that_the_latest_rows_are_drawn(rows: tuple[int, int], said: str) -> None:
+    made = joint([drawn_rows(Answer(name, number), {}) for name, number in zip("ab", rows, strict=True)])  # type: ignore[arg-type]
+    assert answer_chart(made.rows, made.columns, made.total, made.name).text.startswith(
+        f"a, b, n by at by query: {said}\n"
+    )

@@ -11,7 +11,7 @@ import datetime as dt
 import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any, Literal
 
@@ -74,8 +74,9 @@ class ChartColumns:
         by: the column whose values are series of colours of their own; ``None``: one series.
         kind: one of ``CHART_KINDS``; empty: bars, or over time a line, or points where a series has a time twice.
         x_kind: the type of ``x``.
-        by_itself: whether these series were not asked for; of too many, or where each name stands once, one is made.
+        by_itself: whether these series were not asked for; of bars one is made, if they are too many or none repeats.
         of_each: how many numbers of each row are drawn, a series for each of their columns.
+        latest: whether of many rows over time those are drawn that are the newest.
     """
 
     x: str | None
@@ -85,6 +86,7 @@ class ChartColumns:
     x_kind: Kind | None = None
     by_itself: bool = False
     of_each: int = 1
+    latest: bool = field(default=False, repr=False)
 
     @staticmethod
     def of(
@@ -151,8 +153,11 @@ class ChartColumns:
 
     def drawn_as(self, rows: pd.DataFrame) -> ChartColumns:
         """With the kind and series in which these rows are drawn, where none were asked for."""
-        if self.by_itself and (
-            rows[self.by].nunique(dropna=False) > SERIES or (self.named and not rows[self.x].duplicated().any())
+        # Stacks without some of their parts would be too low; over time the largest series are each what they are.
+        if (
+            self.by_itself
+            and self.named
+            and (rows[self.by].nunique(dropna=False) > SERIES or not rows[self.x].duplicated().any())
         ):
             return replace(self, by=None, by_itself=False).drawn_as(rows)
         if self.kind:
@@ -211,9 +216,7 @@ def chart_heading(rows: pd.DataFrame, columns: ChartColumns, total: int, title: 
     """What a chart is of, which of its rows and series it draws, and what chooses others."""
     drawn = int(_placed(rows, columns).sum())
     shown = len(rows) // columns.of_each
-    along = rows[columns.x].head(shown) if columns.over_time else None
-    newest = along is not None and along.dropna().is_monotonic_decreasing  # as they are asked for of many
-    first = f"{'the latest ' * newest}{shown:,} of {counted(total, 'row')}"
+    first = f"{'the latest ' * columns.latest}{shown:,} of {counted(total, 'row')}"
     count = counted(total, "row") if shown == total else first
     count += f", {len(rows) - drawn:,} without a value left out" * (drawn < len(rows))
     series = 0 if columns.by is None else largest_series(rows[columns.by], _floats(rows[columns.y]))[1]

@@ -61,6 +61,7 @@ def drawn_rows(query: Query, asked: Mapping[str, str], limit: int | None = None,
     most = columns.most if limit is None else limit
     if columns.over_time and total > most and refined.get("sort") is None:
         refined |= {"sort": columns.x, "descending": True}
+        columns = replace(columns, latest=True)
     return DrawnRows(query.name, query.head(most, **refined), columns, total)
 
 
@@ -119,7 +120,9 @@ def joint(drawn: Sequence[DrawnRows], called: str = "query") -> DrawnRows:
         dtype=object,
     )
     kind = Kind.TIMESTAMP if Kind.TIMESTAMP in kinds else kinds[0]
-    columns = replace(drawn[0].columns, x=x, y=y, by=by, x_kind=kind, by_itself=False)
+    cut = [one for one in drawn if len(one.rows) < one.total]
+    latest = len(cut) > 0 and all(one.columns.latest for one in cut)
+    columns = replace(drawn[0].columns, x=x, y=y, by=by, x_kind=kind, by_itself=False, latest=latest)
     return DrawnRows(listed([one.name for one in drawn]), rows, columns, sum(one.total for one in drawn))
 
 

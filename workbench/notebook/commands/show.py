@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -141,6 +142,8 @@ def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
         by = {"sort": arguments.sort, "descending": arguments.desc, "where": arguments.where}
         if drawn is not None and drawn.over_time and total > most and arguments.sort is None:
             by |= {"sort": drawn.x, "descending": True}  # of many points the newest
+        if drawn is not None and drawn.over_time and by["sort"] == drawn.x and by["descending"]:
+            drawn = replace(drawn, latest=True)
         rows = query.head(first, **past, **by)
         shown, title = rows.head(most), _title(context, query, arguments)
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -294,7 +295,7 @@ class ResultsView(View):
             return drawn_rows(query, parts, batch=asked.past, where=where, sort=by, descending=descending)
         columns = ChartColumns.of(query.columns, parts, total_columns(query.logical))
         if columns.over_time and held.rows > columns.most and not by:  # the newest
-            by, descending = columns.x, True
+            by, descending, columns = columns.x, True, replace(columns, latest=True)
         names = [name for name, _ in query.columns]
         sort = (names.index(by), descending) if by is not None and by in names else None
         rows = frame_of(rows_as_shown(query, held.page(0, columns.most, sort)))
