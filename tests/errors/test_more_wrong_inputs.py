@@ -315,7 +315,9 @@ def test_a_name_that_is_not_there_is_told_by_all_that_is_read_by_names() -> None
             lambda: session.streams.Trades: (
                 "there is no attribute Trades\nhint: a stream or table stands in brackets: ['Trades']"
             ),
-            lambda: session.query("ids").plot: "a Query has no plot\nhint: did you mean result?",
+            lambda: (
+                session.query("ids").plot
+            ): "a Query has no plot\nhint: its answer is a DataFrame, which has it: result().plot",
             lambda: Session("kept"): (
                 "spark is 'kept'\nhint: it is a session of Spark; a folder is given by its name, Session(path='fraud')"
             ),

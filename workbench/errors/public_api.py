@@ -66,6 +66,7 @@ _PARAMETERS_OF_OTHERS = {
 """What other libraries call a parameter."""
 _GIVEN_OTHERWISE = {
     **dict.fromkeys(("format", "filetype"), "the ending of the path says the format: .parquet or .csv;"),
+    **dict.fromkeys(("parameters", "params", "args"), "values stand in the text: f'… > {limit}';"),
     "until": "play(…) goes on to the end, and result(at=…) is the answer as of a time;",
 }  # fmt: skip
 """What is said in another way than by an argument."""
@@ -343,6 +344,8 @@ def _meant_value(parameter: str, value: object, annotation: Any) -> str | None:
     name = getattr(value, "name", None)
     if hasattr(value, "to_frame") and isinstance(name, str) and _is_instance(name, annotation):
         return f"give the name of the column: {name!r}"
+    if parameter == "sql" and isinstance(name, str) and isinstance(value, TellsNames):
+        return f"it is registered; another query is a text: 'SELECT … FROM {name}'"
     if isinstance(name, str) and isinstance(value, TellsNames) and _is_instance(name, annotation):
         return f"give its name: {name!r}"
     if annotation is str and isinstance(value, list | tuple) and value and isinstance(value[0], str):

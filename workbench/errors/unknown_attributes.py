@@ -11,12 +11,18 @@ _OF_OTHERS = {
     "tables": "streams", "drop_query": "drop", "remove": "drop", "unregister": "drop", "add_query": "register",
     "add_source": "add_stream", "read_csv": "add_table", "read_parquet": "add_table", "query_sql": "ask",
     "execute": "ask", "sql": "ask", "read_sql": "ask", "stop": "close", "delete": "drop",
-    **dict.fromkeys(("plot", "groupby", "describe", "iloc", "loc", "sort", "sort_values", "merge", "shape"), "result"),
     **dict.fromkeys(("to_csv", "to_parquet"), "save"), **dict.fromkeys(("filter", "where", "limit", "tail"), "head"),
     **dict.fromkeys(("to_pandas", "to_df", "topandas", "df", "collect", "fetchall", "results", "rows"), "result"),
     **dict.fromkeys(("show", "display", "print", "info", "values"), "result"),
 }  # fmt: skip
 """What other libraries call a method or property."""
+_OF_FRAMES = {
+    "plot", "groupby", "describe", "iloc", "loc", "sort_values", "merge", "shape", "columns", "dtypes", "pivot",
+    "pivot_table", "to_excel", "to_json", "to_dict", "to_html", "apply", "agg", "sum", "mean", "hist", "itertuples",
+}  # fmt: skip
+"""What a DataFrame has."""
+_OF_SESSIONS = {"to_sink": "add_sink", "sink": "add_sink", "stop": "suspend", "pause": "suspend", "delete": "drop"}
+"""Methods of the session that are looked for at a query."""
 _OF_ROWS = {"head", "tail", "sample", "result", "df", "to_pandas", "show", "describe", "collect", "count", "display"}
 """What gives rows in other libraries."""
 _IN_CELLS = {"snapshot", "dashboard", "notify", "doctor", "config", "costs", "timings", "explain"}
@@ -144,7 +150,7 @@ def _elsewhere(kind: type, name: str) -> str | None:
 
 def _of_session(self: object, name: str) -> str | None:
     """A hint for a method of the session that is called with the name of a query."""
-    session = next((other for other in PUBLIC if other.__name__ == "Session"), None)
+    session, name = next((other for other in PUBLIC if other.__name__ == "Session"), None), _OF_SESSIONS.get(name, name)
     if session is None or not hasattr(type(self), "result") or not hasattr(session, name):
         return None
     return f"the session has it: session.{name}({getattr(self, 'name', 'name')!r})"
@@ -157,6 +163,8 @@ def _meant(self: object, name: str) -> str:
     begun = (f"did you mean {other}?" for other in known if name in other)
     meant = _OF_OTHERS.get(name.lower())
     hint = f"did you mean {meant}?" if meant in known else None
+    if hint is None and name in _OF_FRAMES and "result" in known:
+        return f"its answer is a DataFrame, which has it: result().{name}"
     longer = (f"did you mean {other}?" for other in known if name.startswith(f"{other}_"))
     in_cells = f"%argus {name} in a cell does that" if name in _IN_CELLS else None
     hint = (

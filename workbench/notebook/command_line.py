@@ -31,7 +31,7 @@ _LINKING = ("to", "into", "in", "from", "on", "of", "as", "by", "with", "and", "
 """Words that link the arguments of a command in a sentence, and have no place in its line."""
 _OF_OTHERS = ("cascade", "restrict", "force", "all", "query", "queries", "stream", "streams", "table", "now", "please")
 """Words behind a name that are no second one, as ``DROP name CASCADE`` of SQL has them."""
-_KINDS = ("query", "stream", "table", "view", "file", "folder", "batch", "batches", "rows", "column")
+_KINDS = ("query", "stream", "table", "view", "file", "folder", "batch", "batches", "rows", "column", "parquet", "csv")
 """Words that say what the next one is, where its place says it."""
 _TAKEN = {
     "new_variable": ("the name of a variable", "answer"),
@@ -235,11 +235,9 @@ class Command:
         if unknown.startswith("-"):
             is_alone = bool(after) and after[0].isdecimal() and self._reads([*words[:at], *words[at + 1 :]])
             return f"{self._line([*words[:at], *words[at + 1 :]])}, without {unknown}" if is_alone else ""
-        unlinked = (
-            [*words[:place], *words[place + 1 :]]
-            for place, word in enumerate(words)
-            if word.lower() in (*_LINKING, *_KINDS)
-        )
+        beside = {place for place, word in enumerate(words) if word.lower() in (*_LINKING, *_KINDS)}
+        left_out = [{place} for place in sorted(beside)] + [beside] * bool(beside)
+        unlinked = ([word for at, word in enumerate(words) if at not in places] for places in left_out)
         if (read := next(filter(self._reads, unlinked), None)) is not None:
             return self._line(read)
         placed = [each for each in self.arguments if not each.is_option]
@@ -349,9 +347,10 @@ class Parser(argparse.ArgumentParser):
         near = nearest(word.lstrip("-"), options, shown=options.__getitem__) if word.startswith("-") else None
         begun = (f"did you mean {flag}?" for name, flag in options.items() if len(name) > 1 and word.startswith(flag))
         named = SYNONYMS.get(word.lstrip("-").partition("=")[0].lower(), "") if word.startswith("--") else ""
-        how = word.startswith("--") and named in ("", *options) and HOW_GIVEN.get(named + word[2:].partition("=")[0])
+        named = named if named in options else ""
+        how = word.startswith("--") and HOW_GIVEN.get(named + word[2:].partition("=")[0])
         near = how or near
-        near = near or next(begun, None) or (f"did you mean {options[named]}?" if named in options else None)
+        near = near or next(begun, None) or (f"did you mean {options[named]}?" if named else None)
         if re.fullmatch(r"-[a-z]", word) and not near:
             begins = [flag for name, flag in options.items() if name.startswith(word[1])]
             near = f"did you mean {' or '.join(begins)}?" if begins else None

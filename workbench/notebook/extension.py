@@ -23,7 +23,7 @@ from workbench.notebook.assist.completion import matcher
 from workbench.notebook.assist.inspection import answer_inspections
 from workbench.notebook.command_line import Command
 from workbench.notebook.commands.define import cell_magic
-from workbench.notebook.commands.registry import command_and_rest, find_command
+from workbench.notebook.commands.registry import arguments_of, command_and_rest, find_command
 from workbench.notebook.commands.sessions import would_lose
 from workbench.notebook.context import NotebookContext, SparkStart
 from workbench.notebook.display import show
@@ -74,7 +74,7 @@ class ArgusMagics(Magics):
         if wants_help:
             show(command.help())
             return
-        arguments = command.parse(line)
+        arguments = arguments_of(command, line)
         arguments.cell = cell
         # An analyst is not helped by a stack of ours or of Java; %argus last-error has both.
         with translate_unexpected_errors():

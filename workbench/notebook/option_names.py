@@ -16,6 +16,9 @@ SYNONYMS = {
 """What options are called elsewhere."""
 HOW_GIVEN = {
     "when": "a condition stands behind the name, as in %argus notify NAME kg > 3",
+    "columns": "a query chooses its columns: %%argus NAME, and SELECT a, b FROM … in the lines below",
+    "typecolumns": '--type "kg=double" says the type of a column; all are read, and a query chooses some',
+    **dict.fromkeys(("format", "csv"), 'session.query("NAME").save("rows.csv") writes an answer as its ending says'),
     "typeformat": '--type "day=date d.M.yyyy" says how a column is written',
     **dict.fromkeys(("where", "filter", "select", "query"),
                     "conditions stand in queries; CREATE VIEW v AS SELECT … WHERE … names rows that several read"),

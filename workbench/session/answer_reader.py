@@ -39,6 +39,7 @@ from workbench.sql.estimates import estimable
 from workbench.sql.logical import LogicalQuery
 from workbench.sql.windows.stream_time import EventTimeVector
 from workbench.streams.cut import sampled_by
+from workbench.streams.since import no_such_batch
 
 R = TypeVar("R")
 
@@ -209,8 +210,7 @@ class AnswerReader:
     def _after_batch(self, state: State, query: QueryRecord, batch: int) -> Iterator[Answers]:
         """The answers of a query as they were after a batch: from its changelog, or else from the streams' rows."""
         if not 0 <= batch <= state.batch:
-            hint = f"the batches so far are 0, the history, to {state.batch}"
-            raise QueryError(f"there is no batch {batch} of {query.name}", hint=hint)
+            raise no_such_batch(batch, state.batch, query.name)
         clock, plan = state.engine.clock, state.network.queries.get(query.name)
         logged = plan is not None and query.registered <= batch and state.answered_at(query) == state.batch
         if plan is not None and logged and _keeps(state, plan, clock.after_batch(batch)):

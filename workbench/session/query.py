@@ -40,7 +40,7 @@ from workbench.session.query_windows import instants_and_windows
 from workbench.session.state import OFF, QueryRecord, check_active
 from workbench.sql.by_name import NamedTypes
 from workbench.sql.logical import LogicalQuery, StreamWindow, output_columns, streams_of
-from workbench.streams.since import Since, batch_before
+from workbench.streams.since import Since, batch_before, no_such_batch
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -348,8 +348,7 @@ class Query(TellsNames):
         reached = self._store.last.engine.clock.latest_by_batch(streams_of(self.logical))
         batch, last = batch_before(since, list(reached), self.name), self._store.last.batch
         if batch is not None and not 0 <= batch <= last:
-            hint = f"the batches so far are 0, the history, to {last}"
-            raise QueryError(f"there is no batch {batch} of {self.name}", hint=hint)
+            raise no_such_batch(batch, last, self.name)
         return batch
 
     def changes(self, since: Since | None = None) -> pd.DataFrame:

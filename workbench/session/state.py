@@ -169,7 +169,11 @@ class State:
                 f"there is no query {name}",
                 hint=f"{name} is a stream or table: SELECT * FROM {name} asks it, and drop_stream drops it",
             )
-        raise QueryError(f"there is no query {name}", hint=hint_of(name, "queries:", self.queries))
+        parts = [part.strip() for part in name.split(",")]
+        each = (
+            f"one at a time, without commas: {' '.join(parts)}" if self.same_names(parts) and len(parts) > 1 else None
+        )
+        raise QueryError(f"there is no query {name}", hint=each or hint_of(name, "queries:", self.queries))
 
     def stream(self, name: str) -> Stream:
         """The stream or table of that name, in whatever case.

@@ -85,4 +85,6 @@ def _check_compares(condition: str, columns: tuple[tuple[str, DataType], ...]) -
     value = value if len(value) <= _MOST_SHOWN else f"{value[:_MOST_SHOWN]}…"
     shown, literal = display_name(column or (fitting or [*names])[0]), value if is_number else f"'{value}'"
     said = f"{literal} is a value alone" if column is None else f"there is no sign between {shown} and {literal}"
+    is_text = is_number and column is not None and dict(columns)[column].kind is Kind.STRING
+    literal = f"'{value}'" if is_text else literal
     raise SqlError(f"{said}, and a condition compares a column", hint=f"{shown} = {literal}")

@@ -93,3 +93,16 @@ def _is_time_of_day(text: str) -> bool:
 def since_text(since: str | dt.date) -> str:
     """The given time, as text."""
     return str(since).strip()
+
+
+def no_such_batch(batch: int, last: int, query: str) -> QueryError:
+    """The error for a batch that a query has not been answered after.
+
+    Example:
+        >>> no_such_batch(9, 2, "q").hint, no_such_batch(9, 0, "q").hint
+        ('the batches so far are 0 to 2', 'only the history has come so far, batch 0: %argus run lets the next arrive')
+    """
+    hint = f"the batches so far are 0 to {last}"
+    if last == 0:
+        hint = "only the history has come so far, batch 0: %argus run lets the next arrive"
+    return QueryError(f"there is no batch {batch} of {query}", hint=hint)

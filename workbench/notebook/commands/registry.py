@@ -33,6 +33,10 @@ _MEANT = {
         ("export", "download", "csv"),
         'session.query("NAME").save("rows.csv") writes an answer, %argus results NAME -o frame gives a DataFrame',
     ),
+    **dict.fromkeys(
+        ("set", "settings", "option", "options", "configure"),
+        "%argus config shows the settings of the session; %argus play --speed 10 how fast batches arrive",
+    ),
     "rename": "%%argus NEW with the same SQL registers it under another name, and %argus drop OLD drops this one",
     "prove": "%argus verify compares an answer with Spark SQL over all stored rows",
     **dict.fromkeys(("list", "show", "ls", "tables"), "%argus queries and %argus streams list what there is"),
@@ -93,6 +97,30 @@ def find_command(name: str, queries: Container[str] = (), rest: str = "") -> Com
         hint = shown or _MEANT.get(name.lower()) or nearest(name, COMMANDS) or "%argus help lists them"
         raise MagicError(f"%argus has no command {name}", hint=hint)
     return COMMANDS[name]
+
+
+def arguments_of(command: Command, line: str) -> argparse.Namespace:
+    """The arguments of a command's line.
+
+    Raises:
+        MagicError: as ``Command.parse``; where the line has the name of another command, that one is meant.
+    """
+    try:
+        return command.parse(line)
+    except MagicError as error:
+        words = line.split()
+        if command.name == "help":
+            named = " ".join(word for word in words if not word.startswith("-"))
+            raise MagicError(error.message, hint=f"%argus help {named}") from None
+        meant = next((at for at, word in enumerate(words) if word in COMMANDS and word != command.name), None)
+        if meant is None or "not understood" not in error.message:
+            raise
+        rest = " ".join([*words[:meant], *words[meant + 1 :]])
+        try:
+            COMMANDS[words[meant]].parse(rest)
+        except MagicError:
+            raise error from None
+        raise MagicError(error.message, hint=f"%argus {words[meant]} {rest}") from None
 
 
 def command_and_rest(line: str) -> tuple[str, str]:

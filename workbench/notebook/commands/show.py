@@ -169,13 +169,13 @@ def show_joint_chart(
     Raises:
         MagicError: what is asked for is of one answer alone.
     """
+    queries = [context.session.query(name) for name in dict.fromkeys(arguments.query)]
     refused = [f"--{name}" for name in ("changes", "since", "at", "diff", "sort", "desc") if getattr(arguments, name)]
     if asked is None or refused or arguments.output is not None:
         what = listed(refused) or ("-o" if arguments.output is not None else "a table")
         hint = f"%argus results {' '.join(arguments.query)} --chart x=day y=price draws several"
         several = str(len(arguments.query)) if len(arguments.query) > 1 else "several columns in one chart"
         raise MagicError(f"{what} is of one answer, not of {several}", hint=hint)
-    queries = [context.session.query(name) for name in dict.fromkeys(arguments.query)]
     refined = {"where": arguments.where} | ({} if arguments.batch is None else {"batch": arguments.batch})
     drawn = [drawn_columns(query, asked, arguments.limit, **refined) for query in queries]
     made = drawn[0] if len(drawn) == 1 else joint(drawn)

@@ -38,7 +38,7 @@ def resume(context: NotebookContext, arguments: argparse.Namespace) -> None:
     "priority",
     QUERY,
     argument("priority", type=int, metavar="N", help="below 0: it may be suspended, the lowest first; 0 unless said"),
-    examples=("%argus priority weekly_report -1",),
+    examples=("%argus priority weekly_report 1", "%argus priority weekly_report -1"),
     has_own_line=True,
 )
 def priority(context: NotebookContext, arguments: argparse.Namespace) -> None:

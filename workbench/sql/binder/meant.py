@@ -57,6 +57,20 @@ def of_all_rows(node: exp.Expr) -> str | None:
     return f"an aggregate of all rows is a query: (SELECT {node.sql()} FROM {source.this.name})"
 
 
+def with_zeros(hint: str | None, node: exp.Expr) -> str | None:
+    """A hint about a number, which has the zeros before it that the text has, as a code.
+
+    Example:
+        >>> import sqlglot
+        >>> with_zeros("write '1' in quotes", sqlglot.parse_one("farm = 00001"))
+        "write '00001' in quotes"
+    """
+    for number in node.find_all(exp.Literal):
+        if hint and not number.is_string and number.name.startswith("0") and number.name.isdigit():
+            hint = hint.replace(f"'{int(number.name)}'", f"'{number.name}'")
+    return hint
+
+
 def not_grouped(
     column: Column, known: Sequence[tuple[exp.Column, Expression]], select: exp.Select, source: SourceText
 ) -> SqlError:

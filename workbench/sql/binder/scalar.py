@@ -29,7 +29,7 @@ from workbench.sql.algebra.hints import on_a_clock
 from workbench.sql.algebra.types import BOOLEAN, COUNTED, DATE, INSTANT, STRING, DataType, Kind
 from workbench.sql.binder.aggregates.aggregation import Aggregation, in_one_order, is_aggregate, level_of
 from workbench.sql.binder.differences import refuse_different
-from workbench.sql.binder.meant import of_all_rows, of_sign, whole_call
+from workbench.sql.binder.meant import of_all_rows, of_sign, whole_call, with_zeros
 from workbench.sql.binder.protocols import AggregateOfOuter, AnalyticBinder, SubqueryBinder, is_subquery
 from workbench.sql.binder.scope import Scope, scope_of
 from workbench.sql.binder.whole_rows import row_of
@@ -167,7 +167,7 @@ class ScalarBinder:
             called = self.source.called(node)
             usual = usual_call(called, self.dialect) if called and " takes " in clash.message else None
             signature = signature_hint(clash.message, called, self.dialect)
-            hint = of_sign(node) or clash.hint or usual or signature
+            hint = of_sign(node) or with_zeros(clash.hint, node) or usual or signature
             if clash.message == LACKS_ARGUMENT:
                 hint = hint or whole_call(self._bind, node, called, self.dialect)
             raise self.source.error(clash.message, node, hint) from None
@@ -320,7 +320,8 @@ class ScalarBinder:
             return handler.bind(self, node)
         if is_aggregate(node, self.schema):
             clause = node.find_ancestor(exp.Group, exp.Select)
-            meant = "leave it out of GROUP BY" if isinstance(clause, exp.Group) else of_all_rows(node) or _OF_AGGREGATES
+            is_group = self._grouped or isinstance(clause, exp.Group)
+            meant = "leave it out of GROUP BY" if is_group else of_all_rows(node) or _OF_AGGREGATES
             raise self.source.error(f"{self.called(node)} is an aggregate, which cannot stand here", node, meant)
         if isinstance(node, exp.Alias):
             what = f"the name {node.alias} stands within an expression"
@@ -331,7 +332,8 @@ class ScalarBinder:
         hint = self.source.usual_form(node) or _HINTS.get(type(node))
         if hint is None and isinstance(node, _WITH_OVER):
             hint = f"it needs OVER, as in {self.called(node)}(…) OVER (ORDER BY amount DESC)"
-        elif hint is None and isinstance(node, exp.Func):
+            raise self.source.error(f"{self.called(node)} stands without OVER", node, hint)
+        if hint is None and isinstance(node, exp.Func):
             hint = usual_call(self.called(node), self.dialect)
         if hint is None and isinstance(node, exp.AggFunc):
             hint = "add_aggregate adds an aggregate made of COUNT, SUM, MIN and MAX"

@@ -19,16 +19,16 @@ from workbench.sql.syntax.misspelled import similar_key_words
 from workbench.sql.syntax.quoted_names import name_in_sql
 from workbench.sql.syntax.source_text import SourceText
 
-_MISSING = {"none", "nil", "na", "undefined"}
-"""What a missing value is called elsewhere."""
 _OF_TEXTS = (exp.Upper, exp.Lower, exp.Trim, exp.Substring, exp.TimeToStr, exp.Dayname, exp.Monthname)
 """Functions whose values are texts."""
-_DAYS = {
+_MEANT = {
+    **dict.fromkeys(("none", "nil", "na", "undefined"), "a missing value is NULL, as in IS NULL, IS NOT NULL"),
+    "nan": "write CAST('NaN' AS DOUBLE PRECISION); a missing value is NULL, as in IS NULL",
     "today": "today is CURRENT_DATE",
     "yesterday": "yesterday is CURRENT_DATE - INTERVAL '1' DAY",
     "tomorrow": "tomorrow is CURRENT_DATE + INTERVAL '1' DAY",
 }
-"""Days as other systems call them."""
+"""Constants and days as other systems call them."""
 
 
 @dataclass
@@ -154,6 +154,8 @@ class Scope:
             named = [f"{item.alias}.{name}" for item in self.items if name in item.columns and item.alias]
             nameless = ["give the table without a name one"] if len(named) < len(meanings) else []
             hint = ", or ".join([*([f"write {' or '.join(named)}"] if named else []), *nameless])
+            if isinstance(column.parent, exp.Join) and not nameless:
+                hint = f"write USING ({column.name}), or ON {' = '.join(named)}"
             raise self.source.error(f"ambiguous column {column.name}", column, hint)
         if meanings:
             return meanings[0]
@@ -164,10 +166,9 @@ class Scope:
         known = [*dict(self.columns), *self.aliases]
         if (table := next((item for item in self.items if item.alias.lower() == name), None)) is not None:
             hint = f"it is called so in FROM, and has {_listed(table.columns)}"
-            raise self.source.error(f"unknown column {column.name}", column, hint)
-        if column.name.lower() in _MISSING:
-            missing = "a missing value is NULL, as in IS NULL, IS NOT NULL"
-            raise self.source.error(f"unknown column {column.name}", column, missing)
+            raise self.source.error(f"unknown column {column.name}", column, _of_frame(column, table.columns) or hint)
+        if name in _MEANT:
+            raise self.source.error(f"unknown column {column.name}", column, _MEANT[name])
         text = column.name.strip("‘’“”´`")
         if self._compared_with_text(column) or text != column.name:
             raise self.source.error(f"unknown column {column.name}", column, f"if it is a text, write '{text}'")
@@ -177,7 +178,6 @@ class Scope:
         inside = (f"did you mean {known}.{name}?" for known, e in self.columns if _has(e, name))
         special = (
             _of_alias(column),
-            _DAYS.get(name),
             _of_frame(column, known),
             _of_duration(column.name),
             _of_aggregate(column.name),
@@ -303,7 +303,11 @@ def _of_frame(column: exp.Column, known: Collection[str]) -> str | None:
     """A hint for a column in brackets, as of a DataFrame."""
     keys = column.parent.expressions if isinstance(column.parent, exp.Bracket) else []
     names = {name.lower(): name for name in known} | {str(place): name for place, name in enumerate(known)}
-    named = (names[key.name.lower()] for key in keys if isinstance(key, exp.Literal) and key.name.lower() in names)
+    named = (
+        names[key.name.lower()]
+        for key in keys
+        if isinstance(key, exp.Literal | exp.Column) and key.name.lower() in names
+    )
     return next((f"a column has its name alone: {name}" for name in named), None)
 
 

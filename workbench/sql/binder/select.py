@@ -182,7 +182,7 @@ class SelectBinder:
         group = self._select.args.get("group")
         if group is None:
             return
-        aliases = self._aliases()
+        aliases = self._aliases(grouped=True)
         subqueries = self._subqueries_of(self._from, self._scope)
         scope = replace(self._scope, aliases=aliases)
         scalar = ScalarBinder(scope, self._context.schema, grouped=True, subqueries=subqueries)
@@ -197,7 +197,7 @@ class SelectBinder:
             bound = self._bound_groups(nodes, scalar)
             if any(len(grouping) < len(nodes) for grouping in sets) and not any(map(is_window, bound.values())):
                 self._scope = self._scope.by_names()
-                scope = replace(self._scope, aliases=self._aliases())
+                scope = replace(self._scope, aliases=self._aliases(grouped=True))
                 scalar = ScalarBinder(scope, self._context.schema, grouped=True)
                 bound = self._bound_groups(nodes, scalar)
             self._listed = without_ends(dict.fromkeys(bound.values()))
@@ -213,9 +213,11 @@ class SelectBinder:
         commute = self._source.rules.operands_commute
         return {node: first.setdefault(in_one_order(g) if commute else g, g) for node, g in bound.items()}
 
-    def _aliases(self) -> SelectAliases:
-        schema = self._context.schema
-        return SelectAliases(self._select.expressions, self._scope, lambda node, s: ScalarBinder(s, schema).bind(node))
+    def _aliases(self, grouped: bool = False) -> SelectAliases:
+        def bind(node: exp.Expr, scope: Scope) -> Expression:
+            return ScalarBinder(scope, self._context.schema, grouped=grouped).bind(node)
+
+        return SelectAliases(self._select.expressions, self._scope, bind)
 
     def bind_select_list(self) -> None:
         """The select list, with ``*`` and ``t.*`` written out; an item knows the aliases before it."""

@@ -18,12 +18,11 @@ from workbench.sql.algebra import coercion
 from workbench.sql.algebra.expressions import AggregateCall, Call, Constant, Expression
 from workbench.sql.algebra.hints import literal_hint
 from workbench.sql.algebra.types import DATE, INTEGER
+from workbench.sql.binder.methods import method_hint
 from workbench.sql.binder.scope import Item, Scope
-from workbench.sql.function_help import functions
 from workbench.sql.functions.aggregates import expand
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import as_moment
-from workbench.sql.functions.elsewhere import usual_call
 from workbench.sql.functions.reading import ExpressionBinder
 from workbench.sql.query_limits import MAX_WINDOWS
 from workbench.sql.syntax.table_functions import HOP, SESSION, TUMBLE, WINDOWS
@@ -143,21 +142,8 @@ def bind_part(b: ExpressionBinder, node: exp.Dot) -> Expression:
         b.source.refuse("(+)", node, "write t LEFT JOIN u ON t.k = u.k, which keeps the rows of t without a partner")
     hint = literal_hint(node.sql(), DATE) or "parts are those of a struct; before a parenthesis IN may be missing"
     if isinstance(node.expression, exp.Func):
-        hint = _method_hint(node, b.dialect)
+        b.source.refuse(f"a method such as .{node.expression.name}()", node, method_hint(node, b.dialect))
     b.source.refuse("a part of a value, by a dot", node, hint)
-
-
-def _method_hint(node: exp.Dot, dialect: str) -> str:
-    """How a method of a programming language is called here, of a column of pandas by ``.str`` or ``.dt``, too."""
-    method, value = node.expression, node.this
-    calls = (part.name.lower() for part in node.find_all(exp.Anonymous))
-    known = (usual_call(name, dialect) for name in calls if name not in functions(dialect))
-    if hint := next(filter(None, known), None):
-        return hint
-    if isinstance(value, (exp.Column, exp.Dot)) and value.name in ("str", "dt"):
-        value = exp.column(value.table) if isinstance(value, exp.Column) else value.this
-    arguments = ", ".join(part.sql(dialect) for part in (value, *method.iter_expressions()))
-    return f"a function stands before its value: {method.name.upper()}({arguments})"
 
 
 def part_of_window(start: Expression, name: str, keep: Callable[[AggregateCall], None] | None) -> Expression | None:

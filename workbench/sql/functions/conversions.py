@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from workbench.errors import SqlError
+from workbench.errors import SqlError, nearest
 from workbench.sql.algebra.coercion import is_integer_of, is_null
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import (
@@ -40,6 +40,13 @@ from workbench.sql.functions.times.times_of_day import cast_from_time_of_day, ca
 from workbench.sql.syntax.dialects import ONLY_POSTGRES, SPARK_FAMILY
 
 _SYNONYMS = {"timestampltz": "timestamp_ltz", "timestampntz": "timestamp_ntz", "nvarchar": "varchar"}
+_TYPES = {
+    **{name: name.upper() for name in ("integer", "bigint", "varchar", "boolean", "date", "timestamp")},
+    **dict.fromkeys(("double", "float"), "DOUBLE PRECISION"),
+    **dict.fromkeys(("decimal", "numeric"), "DECIMAL(15, 2)"),
+}
+"""Types as every dialect has them, by the names that may be misspelt."""
+_LISTED = f"types are {', '.join(dict.fromkeys(_TYPES.values()))}"
 _BITS = {"tinyint": 8, "smallint": 16, "int": 32}
 """Type of integers -> its bits, but for dialects in which one type has all whole numbers."""
 _NUMBER = r"\A\s*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?\s*\z"
@@ -164,6 +171,9 @@ def _truth(value: Expression, texts: TruthTexts) -> Expression:
 
 
 def _type(b: ExpressionBinder, node: exp.DataType) -> DataType:
+    if (unknown := str(node.args.get("kind") or "")).isidentifier():
+        hint = nearest(unknown, _TYPES, shown=_TYPES.__getitem__) or _LISTED
+        raise SqlError(f"there is no type {unknown}", **b.source.keyword(unknown), hint=hint)
     name = str(node.this.value if hasattr(node.this, "value") else node.this).lower()
     name = _SYNONYMS.get(name, name)
     if name in ("decimal", "numeric"):
@@ -173,8 +183,7 @@ def _type(b: ExpressionBinder, node: exp.DataType) -> DataType:
             b.source.refuse(f"{name.upper()} without digits", node.parent or node, hint)
         name += f"({','.join(digits or map(str, b.rules.decimal_digits or ()))})"
     elif name == "char" or (node.expressions and name != "varchar"):  # CHAR pads with blanks
-        others = "types are INTEGER, DECIMAL(9, 2), DOUBLE, VARCHAR, DATE, TIMESTAMP"
-        hint = "write VARCHAR" if name == "char" else others
+        hint = "write VARCHAR" if name == "char" else _LISTED
         b.source.refuse(f"the type {node.sql()}", node.parent or node, hint)
     if name in ("binary", "varbinary") and not node.expressions:
         if not b.rules.has_binary:

@@ -45,7 +45,8 @@ def _arithmetic(operator: str) -> TypeRule:
             if not side.type.numeric:
                 hint = NUMBER_OF_TEXT if side.type == STRING else "compute with its parts"
                 hint += "; || joins texts" if operator == "+" else ""
-                hint = "|| joins texts" if operator == "+" and left.type == right.type == STRING else hint
+                is_text = isinstance(side, Constant) or left.type == right.type
+                hint = "|| joins texts" if operator == "+" and side.type == STRING and is_text else hint
                 if side.type.temporal and isinstance(other, Constant) and isinstance(other.value, str):
                     hint = literal_hint(other.value, side.type) or hint
                 raise TypeClash(f"{operator} needs numbers, not {left.type} and {right.type}", side, hint)

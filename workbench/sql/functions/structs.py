@@ -77,6 +77,8 @@ def field(b: ExpressionBinder, value: Expression, name: str, node: exp.Expr) -> 
             Kind.MAP: f"{before}['{name}'] is a value of the map",
         }
         part = f"; EXTRACT({name.upper()} FROM {before}) is a part of a time" if value.type.temporal else ""
+        if part and name.lower() in ("date", "dt"):
+            part = f"; CAST({before} AS DATE) is its day, EXTRACT(YEAR FROM {before}) a part of it"
         hint = hints.get(value.type.kind, f"it has no fields: write {before}{part}")
         raise b.source.error(f"the value before .{name} is no struct, but {value.type}", node, hint)
     names = [known for known, _ in value.type.fields]

@@ -77,8 +77,15 @@ _SLIPS = (
     (r"!‸<|‸!<", "write >= for at least"),
     (r"\? [^‸]*‸:|‸\?|(?:'[^']*'|\w) ‸?IF (?!\().*\bELSE\b", "write CASE WHEN … THEN … ELSE … END"),
     (r"\bORDER BY [^‸()]*‸(?:NULLS?|FIRST|LAST)\b", "write NULLS FIRST or NULLS LAST"),
-    (r"\bIF (?! ?\()[^‸]*‸THEN\b", "IF … THEN is no expression: write CASE WHEN … THEN … ELSE … END"),
+    (r"\bIF (?! ?\()[^‸]*‸.*\bTHEN\b", "IF … THEN is no expression: write CASE WHEN … THEN … ELSE … END"),
+    (r"\bIS ‸?(?P<sign>[<>=!]+)|‸IS ?(?P<sign_>[<>=!]+)", "leave IS out: it stands before NULL, TRUE and FALSE"),
+    *((rf"\b{most} ?\( ?(?P<x>[\w.]+) ?\) (?:‸AT|AT ‸) ?(?P<t>[\w.]+)",
+       f"{most}_BY({{t}}, {{x}}) is {{t}} of the row with that {{x}}; in postgres "
+       f"(ARRAY_AGG({{t}} ORDER BY {{x}}{order}))[1] is") for most, order in (("MAX", " DESC"), ("MIN", ""))),
     # Names and queries.
+    (r"\{ ?‸?\{ ?‸?(?:REF|SOURCE) ?‸?\( ?(?:'[^']*', ?)?'(?P<t>[^']*)' ?\)",
+     "a template of dbt: write the name alone, {t}"),
+    (r"\{ ?‸?\{ ?‸?\w*|\{ ?‸?% ?‸?\w*", "a template of another tool: write what it stands for"),
     (r"\b(?:FROM|JOIN|AS) ‸\[ ?(?P<name>\w+) ?\]", "names stand in no brackets: write {name}"),
     (r"\b(?P<at>EMIT) ‸(?:CHANGES|FINAL)\b", "leave it out: every answer follows its rows"),
     (r"^(?P<name>\S+) AS ‸SELECT\b", "%%argus {name} names a query, and CREATE VIEW {name} AS SELECT … a view"),
@@ -105,6 +112,9 @@ _SLIPS = (
      "{WORD} is of another system: leave it out, and what belongs to it"),
     (r"(?:‸|(?=\w+ ‸))(?P<word>SUMMARI[SZ]E|EXTEND|PROJECT|PIPE|COLLECT|YIELD|RETURN)\b",
      "{WORD} is of another language: columns stand behind SELECT, groups behind GROUP BY"),
+    (r"\b(?P<clause>GROUP|ORDER|PARTITION) BY [^‸]*‸AS (?P<name>\w+)",
+     "a name stands in the select list: SELECT … AS {name} … {CLAUSE} BY {name}"),
+    (r"\bWITHIN ‸\(|‸WITHIN \(", "write WITHIN GROUP (ORDER BY …)"),
     (r"\bSORT ‸?BY\b|‸SORT BY\b", "write ORDER BY"),
     (r"^FROM [^‸()]*\b(?:WHERE|GROUP|ORDER|JOIN)\b[^‸]*‸SELECT\b", "SELECT stands first: SELECT … FROM … WHERE …"),
     # Joins.
@@ -132,7 +142,8 @@ _SLIPS = (
     (r"BETWEEN \S+? ?‸,", "write AND between the two: BETWEEN 1 AND 2"),
     (r"\bLIKE (?:[^'‸ ]+ ?){0,2}‸", "a pattern is a text, in which % stands for anything: LIKE '%a%'"),
     (r"(?P<value>\w+) (?:‸CONTAINS\b|CONTAINS ‸)", "write CONTAINS({value}, 'a'), of an array ARRAY_CONTAINS"),
-    (r"(?:\bIS ‸?|‸)(?:OVER|ABOVE|MORE|GREATER|LARGER|BELOW|UNDER|LESS|SMALLER)\b(?! ?\()",
+    (r"(?:\bIS ‸?|‸|(?=\w+ ‸))(?:OVER (?=‸?\d)|(?:ABOVE|MORE|GREATER|LARGER|BELOW|UNDER|LESS|SMALLER|"
+     r"(?<=‸)AT (?:LEAST|MOST))\b(?! ?\())",
      "write > for more, < for less, >= for at least"),
     (r"(?P<value>\w+) ‸(?:STARTS|BEGINS)\b", "write STARTSWITH({value}, 'a')"),
     (r"(?P<value>\w+) ‸MATCH(?:ES)?\b", "write REGEXP_LIKE({value}, 'a')"),
@@ -148,6 +159,8 @@ _SLIPS = (
     (r"CASE (?!WHEN)[^‸]*‸(?:(?!WHEN).)*THEN\b", "WHEN stands before each condition: CASE WHEN a > 3 THEN 1 "
      "ELSE 0 END"),
     # Functions.
+    (r"\b(?P<f>COUNT|SUM|AVG|MIN|MAX|MEDIAN|STRING_AGG|ARRAY_AGG) ?\( ?(?P<x>[^()‸]+?) ‸WHERE (?P<test>[^()]+?) ?\)",
+     "write {F}({x}) FILTER (WHERE {test})"),
     (r"\bCAST ?\( ?(?P<value>[^,()]+?) ?, ?‸(?P<type>\w+)", "write CAST({value} AS {type})"),
     (r"\bCONVERT ?\( ?(?P<type>\w+)(?: ?\([\d, ]*\))?, ?(?P<value>[^,()]+?), ?‸?\d+ ?‸?\)",
      "write CAST({value} AS {type}); the styles of other systems are formats here, as of TO_CHAR"),

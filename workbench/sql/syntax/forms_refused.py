@@ -27,9 +27,9 @@ _UNIT = (
 )
 _BEHIND_GROUPS = (
     r"(?:HAVING|QUALIFY|ORDER|SORT|DISTRIBUTE|CLUSTER|LIMIT|OFFSET|FETCH|WINDOW|UNION|EXCEPT|INTERSECT|MINUS|WITH"
-    r"|USING)\b"
+    r"|USING|EMIT)\b"
 )
-"""What may follow GROUP BY ALL."""
+"""What may follow GROUP BY ALL; to EMIT there is a hint."""
 _ORDERED = r"WITHIN GROUP \( ORDER BY (?P<x>[^()]+?)(?: ASC| DESC)? \) (?:FILTER \( (?:[^()]|\([^()]*\))* \) )?OVER\b"
 """The order of an aggregate, and OVER behind it."""
 _REFUSED = (
@@ -41,7 +41,7 @@ _REFUSED = (
      "the unit of {OF} is a text", "write '{at}'"),
     (frozenset({"duckdb", "postgres"}), rf"\b(?P<of>DATE_(?:DIFF|TRUNC|PART|SUB|ADD)) \( (?P<at>\"(?P<unit>{_UNIT})\")",
      "the unit of {OF} is a text, and this is a name", "write '{unit}'"),
-    (_ALL, r"(?P<at>=(?= ~ '…')|~(?= =))", "syntax error: there are no signs =~ and ~=",
+    (_ALL, r"(?P<at>=(?= (?:~ '…'|! [\w(']))|~(?= =))", "syntax error: there are no signs =~, =! and ~=",
      "write <> for not equal, LIKE 'a%' for a pattern"),
     (frozenset({"postgres"}), r"\b(?:LIKE|ILIKE|[=<>]+) (?P<of>ANY|ALL|SOME) \( (?P<at>'…') ,", "{OF} takes an array",
      "write {of} (ARRAY['a', 'b'])"),
@@ -102,8 +102,6 @@ _REFUSED = (
      "the unit of {OF} stands first", "as in {of}('day', {a}, {b})"),
     (_SPARK, r"\b(?P<of>(?:DATE|TIMESTAMP)_?DIFF) \( (?P<a>[^(),]+) , (?P<b>[^(),]+) , (?P<at>'…') \)",
      "the unit of {OF} stands first", "as in {of}(DAY, {a}, {b})"),
-    (frozenset({"postgres"}), r"\b(?P<at>DATE_?DIFF) \( '…' , (?P<a>[^(),]+) , (?P<b>[^(),]+) \)",
-     "there is no {AT} in postgres", "for days write CAST({b} AS DATE) - CAST({a} AS DATE)"),
     (_OF_TEXTS, r"\b(?P<at>FORMAT) \( (?P<x>\w+(?: \. \w+)?) , (?P<n>\d+) \)", "the format of {AT} is a text",
      "write ROUND({x}, {n})"),
     (_SPARK, r"(?:, LATERAL|JOIN LATERAL|TABLE \() (?P<at>FLATTEN) \(", "FLATTEN makes no rows here",

@@ -193,6 +193,7 @@ def _name(tokens: Sequence[Token], at: int) -> TokenType | None:
         or (kind in _BETWEEN_VALUES and is_word and awaits_value and (first, kind) != _NOT_LIKE)
         or (kind is TokenType.RLIKE and is_word and (behind is None or behind in AFTER_NAME))
         or (kind is TokenType.INTERVAL and behind in _SIGNS and not _UNIT.fullmatch(unit))
+        or (kind is TokenType.PERCENT and behind is TokenType.L_PAREN)
         or (kind in _OF_GROUPS and awaits_value and first is not TokenType.WITH and behind is not TokenType.L_PAREN)
     )
     return TokenType.VAR if is_name else None

@@ -14,6 +14,7 @@ from sqlglot.errors import ParseError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from workbench.sql.dialect import Dialect
+from workbench.sql.syntax.foreign_syntax import TIME_UNITS
 
 _OF_FRAMES = "a frame says in which direction its rows are"
 _BOTH_ENDS = {"UNBOUNDED", "CURRENT ROW"}
@@ -109,6 +110,9 @@ class Strict:
         ends = cast(dict[str, Any], cast(Any, super())._parse_window_spec())
         if ends["side"] is None and ends["value"] not in _BOTH_ENDS:
             of = "BETWEEN" if kind.token_type in (TokenType.BETWEEN, TokenType.AND) else kind.text.upper()
+            if (unit := self._curr.text.upper().removesuffix("S")) in TIME_UNITS:
+                hint = f"write RANGE BETWEEN INTERVAL '{first.text}' {unit} PRECEDING AND CURRENT ROW"
+                _refuse(first, "a length of time in a frame is an INTERVAL, of RANGE", hint)
             _refuse(first, _OF_FRAMES, f"write {of} {first.text} PRECEDING{' AND CURRENT ROW' * (of == 'BETWEEN')}")
         if self._curr.token_type is TokenType.AND and kind.token_type not in (TokenType.BETWEEN, TokenType.AND):
             hint = f"write {kind.text.upper()} BETWEEN {self._text_from(first)} AND …"

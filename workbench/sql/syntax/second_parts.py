@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -51,8 +51,8 @@ def refuse_lacking_and(source: SourceText, statement: Sequence[Token]) -> None:
         SqlError: there is one, with the place where AND is missing.
     """
     open_ones: list[bool] = [False]  # of each open parenthesis and CASE whether a BETWEEN is without its AND
-    for token in statement:
-        kind = token.token_type
+    for before, token in pairwise([statement[0], *statement]):
+        kind = token.token_type if before.token_type is not TokenType.DOT else TokenType.VAR
         if open_ones[-1] and kind in _BEHIND_BETWEEN:
             break
         if kind in (TokenType.L_PAREN, TokenType.CASE):

@@ -45,6 +45,7 @@ from workbench.sql.binder.order.keys import sort_keys
 from workbench.sql.binder.protocols import AggregateBinder
 from workbench.sql.functions.aggregate_rules import rule_of
 from workbench.sql.functions.aggregates import AGGREGATES
+from workbench.sql.functions.elsewhere import usual_call
 from workbench.sql.functions.reading import QUERIES, ExpressionBinder
 from workbench.sql.functions.times.intervals import IntervalPart, interval_parts
 from workbench.sql.logical import Analyzed
@@ -362,7 +363,8 @@ class Analytics:
         if result is None:
             called = (b.source.called(node) or node.key).upper()
             known = (each.upper() for each in (*_COUNTING, *_SHARES, *_OF_ORDER, *AGGREGATES))
-            hint = nearest(called, known) or "OVER stands behind aggregates, RANK, ROW_NUMBER, LAG and their like"
+            hint = usual_call(called, b.source.dialect) or nearest(called, known)
+            hint = hint or "OVER stands behind aggregates, RANK, ROW_NUMBER, LAG and their like"
             b.source.refuse(f"{called} with OVER", node, hint)
         frame = self._frame(window, over, keys, b)
         calls: dict[str, Column] = {}

@@ -10,7 +10,7 @@ from functools import partial
 
 from sqlglot import exp
 
-from workbench.errors import nearest, with_article
+from workbench.errors import UnsupportedError, nearest, with_article
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.coercion import TypeClash
 from workbench.sql.algebra.constant_texts import typed_text
@@ -148,7 +148,10 @@ def _extracted(b: ExpressionBinder, node: exp.Extract) -> Expression:
     if unit in ("ERA", "JULIAN") and b.rules.day_of_week:
         return era(b.bind(node.expression)) if unit == "ERA" else julian(b.bind(node.expression))
     if unit not in _PARTS:
-        b.source.refuse(f"EXTRACT of {unit}", node, f"there are {', '.join(_PARTS)}")
+        hint = "DOW is the day of the week" if unit in ("WEEKDAY", "DAYNAME") else nearest(unit, _PARTS)
+        place = b.source.keyword(unit) if unit.isidentifier() else b.source.of(node)
+        hint = hint or f"there are {', '.join(_PARTS)}"
+        raise UnsupportedError(f"EXTRACT of {unit} is not supported", **place, hint=hint)
     if unit == "SECOND" and b.rules.second == "fraction":
         return _second(b, coercion.as_time(on_clock(b.bind(node.expression))))
     if unit == "SECOND" and not b.rules.second:

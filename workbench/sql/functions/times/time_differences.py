@@ -38,7 +38,7 @@ from workbench.sql.functions.times.interval_arithmetic import note_clocks, subtr
 from workbench.sql.functions.times.intervals import interval_parts, unit_called
 from workbench.sql.functions.times.times_of_day import in_seconds
 from workbench.sql.functions.times.times_of_duckdb import months_between, months_in_unit, start_of_months
-from workbench.sql.syntax.dialects import DATABASES, ONLY_DUCKDB, SPARK_FAMILY
+from workbench.sql.syntax.dialects import DATABASES, EXAMINED, ONLY_DUCKDB, ONLY_POSTGRES, SPARK_FAMILY
 
 _MICROS = {"MICROSECOND": 1, "MILLISECOND": 1_000, "SECOND": 1_000_000, "MINUTE": 60_000_000, "HOUR": 3_600_000_000,
            "DAY": 86_400_000_000, "WEEK": 604_800_000_000}  # fmt: skip
@@ -192,7 +192,27 @@ def refuse_filled(b: ExpressionBinder, node: exp.Anonymous) -> NoReturn:
     b.source.refuse(f"{node.name.upper()} outside of the select list of filled gaps", node, hint)
 
 
-@reads(exp.DateDiff, parts="this expression unit")
+@reads(exp.DateDiff, exp.TimestampDiff, parts="this expression unit zone", dialects=ONLY_POSTGRES)
+def refuse_date_diff(b: ExpressionBinder, node: exp.Expr) -> NoReturn:
+    """DATEDIFF and TIMESTAMPDIFF in PostgreSQL, which has none.
+
+    Raises:
+        SqlError: always, with the difference of the same times.
+    """
+    given = [
+        part.name.lower() if isinstance(part, exp.Var) else part.sql(b.dialect) for part in node.iter_expressions()
+    ]
+    words = [text.strip("'").upper().removesuffix("S") for text in given]
+    times = [text for text, word in zip(given, words, strict=True) if word not in _MICROS and word not in _IN_YEAR]
+    later, earlier = (*times[:2], "b", "a")[:2] if len(given) < 3 else (*times[::-1], "b", "a")[:2]
+    seconds = next((_MICROS[word] // 1_000_000 for word in words if word in ("HOUR", "MINUTE", "SECOND")), None)
+    hint = f"for days write CAST({later} AS DATE) - CAST({earlier} AS DATE)"
+    if seconds is not None:
+        hint = f"write EXTRACT(EPOCH FROM {later} - {earlier}) / {seconds}"
+    raise b.source.error(f"there is no {b.called(node)} in postgres", node, hint)
+
+
+@reads(exp.DateDiff, parts="this expression unit", dialects=EXAMINED - ONLY_POSTGRES)
 def date_diff(b: ExpressionBinder, node: exp.DateDiff) -> Expression:
     """DATEDIFF in days, or with a unit, as the dialect counts it."""
     unit = named_unit(b, node)
