@@ -14,6 +14,9 @@ from workbench.engine.spark.in_process import InProcess
 CONDITIONS = (
     "ok = 1", "ok = 0", "ok <> 1", "NOT ok = 1", "ok > 0", "ok < 1", "ok >= 2", "0 = ok", "ok = n", "n > ok", "ok = 2",
     "ok IN (0, 2)", "ok NOT IN (1)", "ok BETWEEN 0 AND 0", "ok = 1 OR n = 1", "ok", "NOT ok",
+    "ok IS NOT DISTINCT FROM 1", "ok IS DISTINCT FROM 0", "ok IN (SELECT n FROM f)", "ok = ANY (SELECT n FROM f)",
+    "ok NOT IN (SELECT n FROM f WHERE n > 0)", "ok <> ALL (SELECT n FROM f WHERE n > 0)",
+    "ok < ANY (SELECT n FROM f WHERE n > 0)",
 )  # fmt: skip
 OTHERS = (
     "SELECT a.id, b.id o FROM f a JOIN f b ON a.ok = b.n AND a.id < b.id",

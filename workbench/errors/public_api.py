@@ -78,6 +78,7 @@ _CLAUSES = {
 }
 """Arguments that are a clause of the text where a text of SQL is given."""
 _NEEDED = {
+    "where": "give a condition, 'amount > 5', or values by column, {'city': 'Berlin'}",
     "columns": "give a dictionary of names and SQL types: {'fee': 'double', 'day': 'date'}",
     "spark": "it is a session of Spark; a folder is given by its name, Session(path='fraud')",
     "path": "give a name, as in 'fraud'",
@@ -348,7 +349,7 @@ def _meant_value(parameter: str, value: object, annotation: Any) -> str | None:
         return f"it is registered; another query is a text: 'SELECT … FROM {name}'"
     if isinstance(name, str) and isinstance(value, TellsNames) and _is_instance(name, annotation):
         return f"give its name: {name!r}"
-    if annotation is str and isinstance(value, list | tuple) and value and isinstance(value[0], str):
+    if isinstance(value, list | tuple) and value and isinstance(value[0], str) and _is_instance(value[0], annotation):
         return f"one at a time: {value[0]!r}"
     if parameter == "limit" and isinstance(value, str):
         return f"give a whole number; a condition is where={shown(value)}"

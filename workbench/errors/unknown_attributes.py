@@ -10,7 +10,7 @@ from workbench.errors import ArgumentsError, UnknownAttributeError, nearest
 _OF_OTHERS = {
     "tables": "streams", "drop_query": "drop", "remove": "drop", "unregister": "drop", "add_query": "register",
     "add_source": "add_stream", "read_csv": "add_table", "read_parquet": "add_table", "query_sql": "ask",
-    "execute": "ask", "sql": "ask", "read_sql": "ask", "stop": "close", "delete": "drop",
+    "execute": "ask", "sql": "ask", "read_sql": "ask", "stop": "close", "delete": "drop", "sort": "result",
     **dict.fromkeys(("to_csv", "to_parquet"), "save"), **dict.fromkeys(("filter", "where", "limit", "tail"), "head"),
     **dict.fromkeys(("to_pandas", "to_df", "topandas", "df", "collect", "fetchall", "results", "rows"), "result"),
     **dict.fromkeys(("show", "display", "print", "info", "values"), "result"),

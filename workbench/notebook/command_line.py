@@ -212,9 +212,9 @@ class Command:
 
     def _check_names(self, names: Sequence[str]) -> None:
         for word in names:
-            if (option := f"--{word.lower().replace('order', 'sort')}") in self.options:
-                hint = f"it is an option, {option}; %argus help {self.name}"
-                raise MagicError(f"there is no query {word}", hint=hint)
+            if (option := f"--{word.lower().replace('order', 'sort').replace('asc', 'desc')}") in self.options:
+                hint = "it is so without --desc" if word.lower() == "asc" else f"it is an option, {option}"
+                raise MagicError(f"there is no query {word}", hint=f"{hint}; %argus help {self.name}")
 
     def _meant(self, words: list[str], unknown: str) -> str:
         """What may be meant by a line with an unknown word; empty where nothing is known."""
@@ -349,7 +349,7 @@ class Parser(argparse.ArgumentParser):
         named = SYNONYMS.get(word.lstrip("-").partition("=")[0].lower(), "") if word.startswith("--") else ""
         named = named if named in options else ""
         how = word.startswith("--") and HOW_GIVEN.get(named + word[2:].partition("=")[0])
-        near = how or near
+        near = f"{how}; {self._help}" if how else near
         near = near or next(begun, None) or (f"did you mean {options[named]}?" if named else None)
         if re.fullmatch(r"-[a-z]", word) and not near:
             begins = [flag for name, flag in options.items() if name.startswith(word[1])]

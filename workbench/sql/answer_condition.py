@@ -16,6 +16,8 @@ from workbench.sql.syntax.dialects import SPARK_FAMILY
 
 _MOST_SHOWN = 60
 """Signs of a value in a hint."""
+_ROW = re.compile(r"(?:row|line|nr|no|number)\s*[=#]?\s*\d+", re.IGNORECASE)
+"""A row by its number."""
 _VALUE = re.compile(r"""(?:(?P<column>\w+)\s+)?(?:'(?P<text>[^']*)'|(?P<word>[\w.]+))""")
 """A value, or a column and a value, with no sign between them."""
 _TEXT = re.compile(r"'(?:[^'\\]|\\.)*'")
@@ -74,6 +76,8 @@ def _check_quotes(condition: str, dialect: str, columns: tuple[tuple[str, DataTy
 
 def _check_compares(condition: str, columns: tuple[tuple[str, DataType], ...]) -> None:
     """Refuse a value without a column, or without a sign between the two: what to type is known then."""
+    if _ROW.fullmatch(condition.strip()) and (first := next((display_name(name) for name, _ in columns), None)):
+        raise SqlError("a row has no number", hint=f"its values name it, as in {first} = …")
     if (found := _VALUE.fullmatch(condition.strip())) is None:
         return
     names = {name.lower(): name for name, _ in columns}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import product
@@ -22,7 +23,20 @@ _OF_SIGNS: dict[type[exp.Expr], str] = {
     exp.BitwiseXor: "write POWER(x, y) for a power; ^ is of the bits of integers",
 }  # fmt: skip
 """What signs of other languages, which are of bits here, are meant for."""
+_EXAMPLE = "2002-11-20"
+"""The date of hints."""
+_DAY = re.compile(r"\b(\d{4}) ?[-/] ?0?(\d{1,2}) ?[-/] ?0?(\d{1,2})\b")
+"""A date without quotes, as SQL is written."""
 _OR = "OR is between conditions"
+WITH_OVER = (
+    *(exp.Rank, exp.DenseRank, exp.RowNumber, exp.Ntile, exp.PercentRank, exp.CumeDist),
+    *(exp.Lag, exp.Lead, exp.NthValue),
+)
+"""Functions that stand with OVER alone."""
+MAKES_ROWS = (
+    "in the select list it makes rows: SELECT x FROM (SELECT UNNEST(xs) AS x FROM t) q WHERE x > 3, in spark EXPLODE"
+)
+"""The hint for UNNEST and EXPLODE elsewhere."""
 _MOST_LACKING = 2
 """Arguments that are put in where a call lacks some."""
 
@@ -57,14 +71,29 @@ def of_all_rows(node: exp.Expr) -> str | None:
     return f"an aggregate of all rows is a query: (SELECT {node.sql()} FROM {source.this.name})"
 
 
-def with_zeros(hint: str | None, node: exp.Expr) -> str | None:
-    """A hint about a number, which has the zeros before it that the text has, as a code.
+def as_called(message: str, called: str | None) -> str:
+    """A message of how many arguments a function takes, by the word by which the text calls it.
+
+    Example:
+        >>> as_called("bucket_of_doubles takes 4 arguments, not 3", "width_bucket")
+        'width_bucket takes 4 arguments, not 3'
+    """
+    _, takes, count = message.partition(" takes ")
+    return f"{called} takes {count}" if called and takes else message
+
+
+def as_typed(hint: str | None, node: exp.Expr) -> str | None:
+    """A hint about a number with the zeros before it that the text has, as of a code; about a date with that date.
 
     Example:
         >>> import sqlglot
-        >>> with_zeros("write '1' in quotes", sqlglot.parse_one("farm = 00001"))
+        >>> as_typed("write '1' in quotes", sqlglot.parse_one("farm = 00001"))
         "write '00001' in quotes"
+        >>> as_typed("write DATE '2002-11-20'; it is a subtraction", sqlglot.parse_one("day > 2026-1-5"))
+        "write DATE '2026-01-05'; it is a subtraction"
     """
+    if hint and f"DATE '{_EXAMPLE}'" in hint and (day := _DAY.search(node.sql())) is not None:
+        return hint.replace(_EXAMPLE, "{}-{:0>2}-{:0>2}".format(*day.groups()))
     for number in node.find_all(exp.Literal):
         if hint and not number.is_string and number.name.startswith("0") and number.name.isdigit():
             hint = hint.replace(f"'{int(number.name)}'", f"'{number.name}'")

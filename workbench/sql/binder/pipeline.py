@@ -51,7 +51,9 @@ from workbench.sql.query_limits import refuse_shape
 from workbench.sql.render.spark_sql import to_spark
 from workbench.sql.schema import Schema
 from workbench.sql.syntax.dialects import known_dialect
+from workbench.sql.syntax.forms_refused import explained_form
 from workbench.sql.syntax.parse import Statement, ViewName, parse
+from workbench.sql.syntax.pasted import pasted
 from workbench.sql.syntax.quoted_names import quoting_hint
 from workbench.sql.syntax.source_text import SourceText
 from workbench.sql.windows.stream_time import common_time, now_of
@@ -105,7 +107,7 @@ def bind(sql: str, dialect: str, schema: Schema) -> Bound:
             return _bound(source, schema)
         except SqlError as error:
             error.hint = error.hint or signature_hint(error.message, None, dialect)
-            raise
+            raise (None if pasted(source) else explained_form(source)) or error from None
 
 
 def _bound(source: SourceText, schema: Schema) -> Bound:

@@ -29,7 +29,7 @@ from workbench.sql.algebra.hints import on_a_clock
 from workbench.sql.algebra.types import BOOLEAN, COUNTED, DATE, INSTANT, STRING, DataType, Kind
 from workbench.sql.binder.aggregates.aggregation import Aggregation, in_one_order, is_aggregate, level_of
 from workbench.sql.binder.differences import refuse_different
-from workbench.sql.binder.meant import of_all_rows, of_sign, whole_call, with_zeros
+from workbench.sql.binder.meant import MAKES_ROWS, WITH_OVER, as_called, as_typed, of_all_rows, of_sign, whole_call
 from workbench.sql.binder.protocols import AggregateOfOuter, AnalyticBinder, SubqueryBinder, is_subquery
 from workbench.sql.binder.scope import Scope, scope_of
 from workbench.sql.binder.whole_rows import row_of
@@ -66,11 +66,6 @@ _LABELS: dict[type[exp.Expr], str] = {
     exp.Kwarg: "a named argument", exp.AtTimeZone: "AT TIME ZONE", exp.Overlaps: "OVERLAPS", exp.Glob: "GLOB",
     exp.JSON: "JSON", exp.SimilarTo: "SIMILAR TO", exp.UnicodeString: "a text with Unicode escapes",
 }  # fmt: skip
-_WITH_OVER = (
-    *(exp.Rank, exp.DenseRank, exp.RowNumber, exp.Ntile, exp.PercentRank, exp.CumeDist),
-    *(exp.Lag, exp.Lead, exp.NthValue),
-)
-"""Functions that stand with OVER alone."""
 _FIRST = "LIMIT at the end has the first rows, and ROW_NUMBER() OVER (ORDER BY …) numbers them"
 _STEADY = "answers must be the same on every replay; use a constant or a column"
 _OF_AGGREGATES = "a condition on an aggregate goes into HAVING"
@@ -78,6 +73,7 @@ _HINTS: dict[type[exp.Expr], str] = {
     exp.Star: "* stands in a list of columns, and in COUNT(*)",
     exp.Distinct: "it stands before all values: COUNT(DISTINCT a), SELECT DISTINCT a",
     exp.Aliases: "names in parentheses stand behind AS",
+    **dict.fromkeys((exp.Unnest, exp.Explode), MAKES_ROWS),
     exp.Tuple: "one of several is x IN (1, 2); else write the values one by one; comparisons of them with AND",
     exp.Placeholder: "in a cell write :name for the value of a variable, {{name}} for a text to be put in; "
     "in Python write it into the text, f'… > {value}'",
@@ -167,10 +163,10 @@ class ScalarBinder:
             called = self.source.called(node)
             usual = usual_call(called, self.dialect) if called and " takes " in clash.message else None
             signature = signature_hint(clash.message, called, self.dialect)
-            hint = of_sign(node) or with_zeros(clash.hint, node) or usual or signature
+            hint = of_sign(node) or as_typed(clash.hint, node) or usual or signature
             if clash.message == LACKS_ARGUMENT:
                 hint = hint or whole_call(self._bind, node, called, self.dialect)
-            raise self.source.error(clash.message, node, hint) from None
+            raise self.source.error(as_called(clash.message, called), node, hint) from None
         if self._groups and isinstance(bound, Call) and not (self.aggregation is not None and self.aggregation.inside):
             bound = self._groups.get(in_one_order(bound), bound)
         refuse_extent(bound, self.source, node, self._extents)
@@ -319,9 +315,7 @@ class ScalarBinder:
                 self.source.refuse_others(node, {*handler.parts, *flags}, self.called(node))
             return handler.bind(self, node)
         if is_aggregate(node, self.schema):
-            clause = node.find_ancestor(exp.Group, exp.Select)
-            is_group = self._grouped or isinstance(clause, exp.Group)
-            meant = "leave it out of GROUP BY" if is_group else of_all_rows(node) or _OF_AGGREGATES
+            meant = "leave it out of GROUP BY" if self._grouped else of_all_rows(node) or _OF_AGGREGATES
             raise self.source.error(f"{self.called(node)} is an aggregate, which cannot stand here", node, meant)
         if isinstance(node, exp.Alias):
             what = f"the name {node.alias} stands within an expression"
@@ -330,7 +324,7 @@ class ScalarBinder:
         if isinstance(node, exp.Filter):
             raise self.source.error("FILTER behind what is no aggregate", node, "as in COUNT(*) FILTER (WHERE …)")
         hint = self.source.usual_form(node) or _HINTS.get(type(node))
-        if hint is None and isinstance(node, _WITH_OVER):
+        if hint is None and isinstance(node, WITH_OVER):
             hint = f"it needs OVER, as in {self.called(node)}(…) OVER (ORDER BY amount DESC)"
             raise self.source.error(f"{self.called(node)} stands without OVER", node, hint)
         if hint is None and isinstance(node, exp.Func):

@@ -13,7 +13,8 @@ from workbench.sql.algebra.exact_arithmetic import widened_sides
 from workbench.sql.algebra.expressions import Call, Constant, Expression, calls
 from workbench.sql.algebra.types import BOOLEAN, DATE, INTEGER, STRING, TIMESTAMP, DataType, Kind
 from workbench.sql.functions.calls import NOW, WITHIN, call
-from workbench.sql.functions.declaration import EVERYWHERE, Arguments, Render, each, function
+from workbench.sql.functions.declaration import Arguments, Render, each, function
+from workbench.sql.functions.order_of_parts import numbers_of_truths
 from workbench.sql.functions.reading import ExpressionBinder, reads
 from workbench.sql.functions.structs import fields
 
@@ -186,12 +187,18 @@ def null_test(b: ExpressionBinder, node: exp.Is) -> Expression:
     return call("not", whole) if negated else whole
 
 
+@reads(exp.NullSafeEQ, exp.EqualNull, exp.NullSafeNEQ, parts="this expression")
+def same_or_null(b: ExpressionBinder, node: exp.Expr) -> Expression:
+    """IS NOT DISTINCT FROM, and IS DISTINCT FROM."""
+    same = call("<=>", *numbers_of_truths(b.rules, *b.parts(node, "this", "expression")))
+    return call("not", same) if isinstance(node, exp.NullSafeNEQ) else same
+
+
 DECLARED = [
     *(function(f"{sign}(left, right)", comparison_sql(sign), rule=_comparison) for sign in ("=", "<>")),
     *(function(f"{sign}(left, right)", comparison_sql(sign), rule=_order_comparison)
       for sign in ("<", "<=", ">", ">=")),
-    function("<=>(left, right)", comparison_sql("<=>"), rule=_comparison, of_null=True,
-             nodes=[exp.NullSafeEQ, exp.EqualNull], dialects=EVERYWHERE),
+    function("<=>(left, right)", comparison_sql("<=>"), rule=_comparison, of_null=True),
     function("in(value, value...)", lambda call, arguments: f"({arguments[0]} in ({', '.join(arguments[1:])}))",
              rule=_comparison, of_null=True),
     function("and(boolean, boolean...): boolean", lambda call, arguments: f"({' and '.join(arguments)})", of_null=True),

@@ -1,5 +1,7 @@
 """Forms that the parser takes in every dialect, though the database of the dialect refuses them or means another thing.
 
+Others are refused by the parser or the binder, and a form says what is meant: these are asked of refused texts alone.
+
 Each is a pattern of the words of a statement, with a blank between any two, texts as ``'…'``, and names that are no
 plain word as ``"…"``; ``at`` is the word that the error points at. A new one is a line.
 """
@@ -33,18 +35,11 @@ _BEHIND_GROUPS = (
 _ORDERED = r"WITHIN GROUP \( ORDER BY (?P<x>[^()]+?)(?: ASC| DESC)? \) (?:FILTER \( (?:[^()]|\([^()]*\))* \) )?OVER\b"
 """The order of an aggregate, and OVER behind it."""
 _REFUSED = (
-    (_ALL, r"\bDISTINCT (?P<at>ON) (?P<name>[\w\"`]+)(?! \()",
-     "syntax error: DISTINCT ON has its columns in parentheses",
-     "write ON ({name}) and then all columns that are selected"),
     (_OF_TEXTS, rf"\b(?P<of>DATE_PART|DATE_TRUNC) \( (?P<at>{_UNIT}) ,", "the unit of {OF} is a text", "write '{at}'"),
     (frozenset({"duckdb"}), rf"\b(?P<of>DATE_DIFF|DATEDIFF|DATE_?SUB|DATEPART|DATETRUNC) \( (?P<at>{_UNIT}) ,",
      "the unit of {OF} is a text", "write '{at}'"),
     (frozenset({"duckdb", "postgres"}), rf"\b(?P<of>DATE_(?:DIFF|TRUNC|PART|SUB|ADD)) \( (?P<at>\"(?P<unit>{_UNIT})\")",
      "the unit of {OF} is a text, and this is a name", "write '{unit}'"),
-    (_ALL, r"(?P<at>=(?= (?:~ '…'|! [\w(']))|~(?= =))", "syntax error: there are no signs =~, =! and ~=",
-     "write <> for not equal, LIKE 'a%' for a pattern"),
-    (frozenset({"postgres"}), r"\b(?:LIKE|ILIKE|[=<>]+) (?P<of>ANY|ALL|SOME) \( (?P<at>'…') ,", "{OF} takes an array",
-     "write {of} (ARRAY['a', 'b'])"),
     (frozenset({"duckdb"}), rf"\b(?P<at>PERCENTILE_(?P<of>CONT|DISC)) \( (?P<share>[^()]+) \) {_ORDERED}",
      "{AT} has no OVER", "write QUANTILE_{OF}({x}, {share}) OVER (…)"),
     (frozenset({"postgres"}), rf"\b(?P<at>\w+) \( (?:[^()]+ )?\) {_ORDERED}", "{AT} has no OVER",
@@ -57,6 +52,7 @@ _REFUSED = (
     (frozenset({"postgres"}),
      r"\b(?P<at>PERCENTILE_(?:CONT|DISC)) \( (?!(?:\S+|(?:ARRAY )?\[[^]]*\]) \) WITHIN\b)[^()]*,",
      "{AT} takes a share alone", "write {at}(0.5) WITHIN GROUP (ORDER BY …)"),
+    (_ALL, r"\b(?:TRY_|SAFE_)?CAST \( [^()]* AS (?P<at>'…')", "a type is no text", "leave the quotes out"),
     (_ALL - {"duckdb", "bigquery"}, r"^(?!CREATE\b).*?\bAS (?P<at>'…')", "a name is no text",
      "a name of several words stands in {quotes}"),
     (frozenset({"postgres", "oracle"}), r"(?P<at>==)", "there is no sign ==", "write = for equal"),
@@ -66,7 +62,6 @@ _REFUSED = (
      "GROUP BY ALL is of another dialect", "name the columns"),
     (frozenset({"postgres", "oracle", "trino", "presto"}), r"(?:^|(?<!TRIM )\( )(?P<at>FROM)\b(?!.* \|>)",
      "syntax error: a query begins with SELECT", "write SELECT … FROM …"),
-    # What the parser reads over.
     (_ALL, r"\b(?P<of>FROM|WHERE|HAVING|BETWEEN|JOIN|ON|LIMIT|UNION|WITH|AS|BY|IN|LIKE|THEN|ELSE) (?P<at>(?P=of))\b",
      "syntax error: {OF} stands twice", "leave one out"),
     (_ALL, r"\b(?P<of>GROUP|ORDER|PARTITION) (?P<at>(?P=of) BY)\b", "syntax error: {OF} stands twice", "leave one out"),
@@ -76,23 +71,40 @@ _REFUSED = (
      "syntax error: a test for NULL has IS", "write IS NOT NULL"),
     (_ALL, rf"\bINTERVAL (?P<of>{_UNIT}) (?P<at>'…')", "syntax error: the unit stands behind the number",
      "write INTERVAL '1' {OF}"),
-    (_ALL, r"\b(?:GROUP|ORDER) BY ALL (?P<at>BY)\b", "syntax error: BY stands twice", "leave the second out"),
-    (_ALL, r"\bCOUNT \( (?P<at>DISTINCT) \)", "syntax error: DISTINCT names nothing", "write COUNT(DISTINCT name)"),
-    (_ALL - {"tsql"}, r"\bSELECT (?P<at>TOP) \( (?P<of>\d+) \) (?![,+*/-]|FROM\b)", "syntax error: TOP is no function",
-     "leave it out, and write LIMIT {of} at the end"),
-    (_ALL, r"= (?P<of>ANY|SOME) \( (?P<at>[^\s(),]+) ,",
-     "{OF} takes a query or an array, not a list", "write IN (…), or OR between comparisons"),
     (frozenset({"postgres"}), r"\b(?P<at>STRING_AGG) \( (?:DISTINCT )?\w+(?: \. \w+)? \)",
      "STRING_AGG takes two arguments", "write {at}(name, ', ')"),
     (frozenset({"postgres"}), r"\b(?P<at>MODE) \( [^)]", "MODE takes no arguments",
      "write MODE() WITHIN GROUP (ORDER BY …)"),
     (_SPARK, r"\b(?P<of>(?:DATE|TIMESTAMP)_?(?:DIFF|ADD)) \( (?P<at>'…') , [^,()]+ , ", "the unit of {OF} is no text",
      "write it without quotes, as in {OF}(DAY, …)"),
-    (_SPARK, rf"\b(?P<of>TIMESTAMP(?:DIFF|ADD)) \( (?P<at>(?!{_UNIT} |'…')\S+)", "the unit of {OF} stands first",
-     "as in {OF}(DAY, …)"),
     (_ALL, r"(?<!\S)(?P<at>\d[\d.]*E)(?!\S)", "syntax error: a number ends with its exponent",
      "as in 1e6, or write the number alone"),
-    # Habits of other tools.
+    (_ALL - {"duckdb", "bigquery"}, r"\b(?:SELECT|WHERE|AND|OR|BY|ON|,|\() (?P<at>\[) (?P<name>\w+) \]",
+     "syntax error: names stand in no brackets", "write {name}; a name of several words stands in {quotes}"),
+    (_SPARK | {"duckdb"}, rf"\bGROUP BY ALL (?P<at>(?!{_BEHIND_GROUPS})\w+)",
+     "syntax error: GROUP BY ALL names all columns", "leave ALL out, or what stands behind it"),
+    (frozenset({"duckdb"}), r"\bRENAME \( (?:\w+ AS \w+ , )*(?P<name>\w+) (?P<at>(?!AS\b)\w+)",
+     "syntax error: RENAME has AS", "write {name} AS {at}"),
+    (frozenset({"duckdb"}), r"\b(?P<at>PERCENTILE_(?P<of>CONT|DISC)) \( (?!(?:\S+|\[[^]]*\]) \) WITHIN\b)[^()]*,",
+     "{AT} has WITHIN GROUP", "write QUANTILE_{OF}(x, 0.5), or {AT}(0.5) WITHIN GROUP (ORDER BY x)"),
+    (_SPARK, rf"\b(?P<of>TIMESTAMP(?:DIFF|ADD)) \( (?P<at>(?!{_UNIT} |'…')\S+)", "the unit of {OF} stands first",
+     "as in {OF}(DAY, …)"),
+)  # fmt: skip
+"""What the parser and the binder would take."""
+_EXPLAINED = (
+    (_ALL, r"\bDISTINCT (?P<at>ON) (?P<name>[\w\"`]+)(?! \()",
+     "syntax error: DISTINCT ON has its columns in parentheses",
+     "write ON ({name}) and then all columns that are selected"),
+    (_ALL, r"(?P<at>=(?= (?:~ '…'|! [\w(']))|~(?= =))", "syntax error: there are no signs =~, =! and ~=",
+     "write <> for not equal, LIKE 'a%' for a pattern"),
+    (frozenset({"postgres"}), r"\b(?:LIKE|ILIKE|[=<>]+) (?P<of>ANY|ALL|SOME) \( (?P<at>'…') ,", "{OF} takes an array",
+     "write {of} (ARRAY['a', 'b'])"),
+    (_ALL, r"\b(?:GROUP|ORDER) BY ALL (?P<at>BY)\b", "syntax error: BY stands twice", "leave the second out"),
+    (_ALL, r"\bCOUNT \( (?P<at>DISTINCT) \)", "syntax error: DISTINCT names nothing", "write COUNT(DISTINCT name)"),
+    (_ALL - {"tsql"}, r"\bSELECT (?P<at>TOP) \( (?P<of>\d+) \) (?![,+*/-]|FROM\b)", "syntax error: TOP is no function",
+     "leave it out, and write LIMIT {of} at the end"),
+    (_ALL, r"= (?P<of>ANY|SOME) \( (?P<at>[^\s(),]+) ,",
+     "{OF} takes a query or an array, not a list", "write IN (…), or OR between comparisons"),
     (_ALL, r"\bI?LIKE \( (?:'…' , )+(?P<at>'…') \)", "LIKE has one pattern", "write x LIKE 'a%' OR x LIKE 'b%'"),
     (_ALL, r"\bEXISTS \( (?P<at>(?!SELECT\b|WITH\b|FROM\b|TABLE\b)\w+) \)", "EXISTS asks a query",
      "write EXISTS (SELECT 1 FROM {at} WHERE …)"),
@@ -111,20 +123,18 @@ _REFUSED = (
     (_ALL - _SPARK,
      r"(?<!CROSS )(?<!NATURAL )\b(?P<at>ARRAY) JOIN (?P<xs>\w+)(?: AS \w+)?(?= (?:WHERE|GROUP|ORDER|LIMIT)\b|$)",
      "syntax error: ARRAY JOIN is of another system", "write CROSS JOIN UNNEST({xs}) AS u(x)"),
-    (_ALL - {"duckdb", "bigquery"}, r"\b(?:SELECT|WHERE|AND|OR|BY|ON|,|\() (?P<at>\[) (?P<name>\w+) \]",
-     "syntax error: names stand in no brackets", "write {name}; a name of several words stands in {quotes}"),
     (_ALL, r"\b(?P<of>(?:TRY_|SAFE_)?CAST) \( (?P<value>\w+(?: \. \w+)?) , (?P<at>'…')",
      "{OF} has AS and a type", "write {OF}({value} AS INTEGER), without quotes"),
-    (_SPARK | {"duckdb"}, rf"\bGROUP BY ALL (?P<at>(?!{_BEHIND_GROUPS})\w+)",
-     "syntax error: GROUP BY ALL names all columns", "leave ALL out, or what stands behind it"),
-    (frozenset({"duckdb"}), r"\bRENAME \( (?:\w+ AS \w+ , )*(?P<name>\w+) (?P<at>(?!AS\b)\w+)",
-     "syntax error: RENAME has AS", "write {name} AS {at}"),
-    (frozenset({"duckdb"}), r"\b(?P<at>PERCENTILE_(?P<of>CONT|DISC)) \( (?!(?:\S+|\[[^]]*\]) \) WITHIN\b)[^()]*,",
-     "{AT} has WITHIN GROUP", "write QUANTILE_{OF}(x, 0.5), or {AT}(0.5) WITHIN GROUP (ORDER BY x)"),
 )  # fmt: skip
-_PATTERNS = [
-    (dialects, re.compile(pattern, re.IGNORECASE), message, hint) for dialects, pattern, message, hint in _REFUSED
-]
+"""What is refused otherwise, with a hint that says less."""
+_Forms = tuple[tuple[frozenset[str], re.Pattern[str], str, str], ...]
+
+
+def _compiled(forms: tuple[tuple[frozenset[str], str, str, str], ...]) -> _Forms:
+    return tuple((of, re.compile(pattern, re.IGNORECASE), message, hint) for of, pattern, message, hint in forms)
+
+
+_OF_ANY_TEXT, _OF_REFUSED_TEXTS = _compiled(_REFUSED), _compiled(_EXPLAINED)
 
 
 def refuse_forms(source: SourceText, statement: Sequence[Token]) -> None:
@@ -141,17 +151,32 @@ def refuse_forms(source: SourceText, statement: Sequence[Token]) -> None:
                        ^
         hint: COUNT(*) counts rows
     """
+    if (error := _form(source, statement, _OF_ANY_TEXT)) is not None:
+        raise error
+
+
+def explained_form(source: SourceText) -> SqlError | None:
+    """What is said of a text that is refused, where it has a form that is known; ``None`` of others.
+
+    Example:
+        >>> explained_form(SourceText("SELECT CAST(a, 'int') FROM t")).hint
+        'write CAST(a AS INTEGER), without quotes'
+    """
+    return _form(source, source.tokens, _OF_REFUSED_TEXTS)
+
+
+def _form(source: SourceText, statement: Sequence[Token], forms: _Forms) -> SqlError | None:
+    """The error for the first of some forms that a statement has."""
     words = [_word(source, token) for token in statement]
     text, starts = " ".join(words), [0, *accumulate(len(word) + 1 for word in words)]
-    for dialects, pattern, message, hint in _PATTERNS:
+    for dialects, pattern, message, hint in forms:
         if source.dialect in dialects and (found := pattern.search(text)):
             token = statement[starts.index(found.start("at"))]
             parts = found.groupdict() | {name.upper(): part.upper() for name, part in found.groupdict().items()}
-            span = source.span(token.start, token.end + 1)
             quotes = exp.to_identifier("a name", quoted=True).sql(source.dialect)
-            raise SqlError(
-                message.format(**parts), **span, hint=hint.format(**parts, quotes=quotes).replace(" . ", ".")
-            )
+            hint = hint.format(**parts, quotes=quotes).replace(" . ", ".")
+            return SqlError(message.format(**parts), **source.span(token.start, token.end + 1), hint=hint)
+    return None
 
 
 def _word(source: SourceText, token: Token) -> str:

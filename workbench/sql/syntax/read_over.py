@@ -92,6 +92,10 @@ class Strict:
         node = cast(exp.Expr | None, cast(Any, super())._parse_interval(*given, **flags))
         length = node.this if isinstance(node, exp.Interval) else None
         first = self._tokens[min(begin + 1, len(self._tokens) - 1)]
+        if self.RULES.intervals_of_postgres and length is not None and first.token_type is TokenType.NUMBER:
+            unit = self._prev.text.upper().removesuffix("S")
+            meant = unit if unit in TIME_UNITS else "DAY"
+            _refuse(first, "the length of an interval is a text", f"write INTERVAL '{first.text}' {meant}")
         if self.RULES.exact and isinstance(length, exp.Binary):
             _refuse(first, "the length of an interval is a number", "as in INTERVAL '3' DAY, or 3 * INTERVAL '1' DAY")
         return node

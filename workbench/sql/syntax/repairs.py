@@ -179,8 +179,9 @@ def _missing(statement: Sequence[Token], words: Sequence[str], place: int) -> It
         if other.upper() in exp.FUNCTION_BY_NAME and place + 1 < len(words):
             value = f"{other}({one}, {words[place + 1]})"
             yield Repair(place - 1, place + 2, value, f"a function stands before its values: {value}")
-        yield put(",", f"is a comma missing {between}?")
-        yield put("+", f"a comma or a sign is missing {between}")
+        if clause not in CONDITIONS and not (before.token_type is TokenType.VAR and other == "("):
+            yield put(",", f"is a comma missing {between}?")
+        yield put("+", f"a {'comma or a ' * (clause not in CONDITIONS)}sign is missing {between}")
     if after.token_type is TokenType.NULL:
         yield put("IS", f"write {one} IS NULL")
     if after.token_type is TokenType.L_PAREN and one.upper() in _BEHIND_FUNCTIONS:

@@ -277,13 +277,15 @@ class SourceText:
                 continue
             name = key.strip("_")
             place = self.keyword(*_KEY_WORDS.get(key, (_LABELS.get(key, name),)))
+            is_argument = place["position"] is None and isinstance(node, exp.Func)
             if place["position"] is None:
                 parts = value if isinstance(value, list) else [value]
                 place = self.of(next((part for part in parts if isinstance(part, exp.Expr)), node))
             if key == "properties" and place["position"] is not None:
                 label = f"{self.sql[place['position'] :][: place['length']].upper()} of a view"
                 raise UnsupportedError(f"{label} is not supported", **place, hint=_HINTS[key])
-            label = _LABELS.get(key, f"{name.replace('_', ' ').upper()} in {where}")
+            part = "this argument of" if is_argument else f"{name.replace('_', ' ').upper()} in"
+            label = _LABELS.get(key, f"{part} {where}")
             meant = f"is an argument of {where} one too many?" if isinstance(node, exp.Func) else "leave it out"
             raise UnsupportedError(f"{label} is not supported", **place, hint=_HINTS.get(key, meant))
 

@@ -11,6 +11,7 @@ from workbench.sql.binder.joins.unnesting import analyzes_totals
 from workbench.sql.binder.protocols import QueryContext, is_subquery
 from workbench.sql.binder.scope import Scope
 from workbench.sql.functions.calls import call
+from workbench.sql.functions.order_of_parts import numbers_of_truths
 from workbench.sql.functions.reading import ExpressionBinder
 from workbench.sql.logical import Block, LogicalQuery, output_columns, unordered
 
@@ -56,12 +57,14 @@ def compared_values(node: exp.Expr, query: LogicalQuery, b: ExpressionBinder) ->
         values_are = "1 value is" if len(parts) == 1 else f"{len(parts)} values are"
         message = f"{values_are} compared with {len(columns)} column{'s' * (len(columns) > 1)}"
         raise b.source.error(message, node, "select as many columns as there are values")
-    values = [b.bind(part) for part in parts]
-    for value, (_, type_) in zip(values, columns, strict=True):
+    values = list[Expression]()
+    for part, (_, type_) in zip(parts, columns, strict=True):
+        value, _ = numbers_of_truths(b.rules, b.bind(part), column := Column("c", type_))
         try:
-            call("=", value, Column("c", type_))
+            call("=", value, column)
         except TypeClash as clash:
             raise b.source.error(clash.message, node, clash.hint) from None
+        values.append(value)
     return values
 
 

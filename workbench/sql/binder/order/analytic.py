@@ -198,7 +198,9 @@ class Analytics:
         while alias is not None:
             name = alias.name.lower()
             if name not in self.named or name in seen:
-                raise b.source.error(f"unknown window {alias.name}", alias, "name it in WINDOW name AS (…)")
+                names_windows = b.source.keyword("WINDOW")["position"] is not None
+                hint = "name it in WINDOW name AS (…)" if names_windows else f"write OVER (PARTITION BY {alias.name})"
+                raise b.source.error(f"unknown window {alias.name}", alias, hint)
             seen.add(name)
             base = self.named[name]
             for key in parts:
