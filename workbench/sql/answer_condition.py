@@ -18,6 +18,7 @@ _MOST_SHOWN = 60
 """Signs of a value in a hint."""
 _ROW = re.compile(r"(?:row|line|nr|no|number)\s*[=#]?\s*\d+", re.IGNORECASE)
 """A row by its number."""
+_SIGN = re.compile(r"<>|[<>]=?|=")
 _VALUE = re.compile(r"""(?:(?P<column>\w+)\s+)?(?:'(?P<text>[^']*)'|(?P<word>[\w.]+))""")
 """A value, or a column and a value, with no sign between them."""
 _TEXT = re.compile(r"'(?:[^'\\]|\\.)*'")
@@ -78,6 +79,10 @@ def _check_compares(condition: str, columns: tuple[tuple[str, DataType], ...]) -
     """Refuse a value without a column, or without a sign between the two: what to type is known then."""
     if _ROW.fullmatch(condition.strip()) and (first := next((display_name(name) for name, _ in columns), None)):
         raise SqlError("a row has no number", hint=f"its values name it, as in {first} = …")
+    numbers = [display_name(name) for name, type_ in columns if type_.numeric]
+    if (sign := _SIGN.match(condition.strip())) is not None and numbers:
+        hint = f"write {numbers[0]} {condition.strip()}"
+        raise SqlError(f"nothing is compared before {sign[0]}", hint=hint)
     if (found := _VALUE.fullmatch(condition.strip())) is None:
         return
     names = {name.lower(): name for name, _ in columns}

@@ -33,7 +33,7 @@ from workbench.sql.syntax.source_text import SourceText
         ("select a from T where a = = 1", "unexpected =", "=", "= stands twice: leave one out"),
         ("select a from T where (a > 1", "a parenthesis is not closed", "(", "write ) where it ends"),
         ("select sum(a from T", "a parenthesis is not closed", "(", "write ) where it ends"),
-        ("select a from T where a > 1)", "unexpected )", ")", "it closes nothing: leave it out"),
+        ("select a from T where a > 1)", "unexpected )", ")", "it closes nothing: leave it out, or one before it"),
         ("select top 10 a from T", "unexpected 10", "10", "leave TOP out, and write LIMIT 10 at the end"),
         (
             "select a from T where a > 1.000,50",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -25,6 +26,8 @@ _OF_SIGNS: dict[type[exp.Expr], str] = {
 """What signs of other languages, which are of bits here, are meant for."""
 _EXAMPLE = "2002-11-20"
 """The date of hints."""
+_MILLIS = 10**11
+"""Numbers from here on are milliseconds since 1970."""
 _DAY = re.compile(r"\b(\d{4}) ?[-/] ?0?(\d{1,2}) ?[-/] ?0?(\d{1,2})\b")
 """A date without quotes, as SQL is written."""
 _OR = "OR is between conditions"
@@ -94,6 +97,13 @@ def as_typed(hint: str | None, node: exp.Expr) -> str | None:
     """
     if hint and f"DATE '{_EXAMPLE}'" in hint and (day := _DAY.search(node.sql())) is not None:
         return hint.replace(_EXAMPLE, "{}-{:0>2}-{:0>2}".format(*day.groups()))
+    since = next(
+        (int(n.name) for n in node.find_all(exp.Literal) if n.name.isdigit() and len(n.name) in (10, 13)), None
+    )
+    if hint and _EXAMPLE in hint and since is not None:
+        at = dt.datetime(1970, 1, 1) + dt.timedelta(seconds=since if since < _MILLIS else since / 1000)
+        return f"write TIMESTAMP '{at:%Y-%m-%d %H:%M:%S}', which is so long after 1970"
+    hint = hint and hint.removesuffix("; without quotes it is a subtraction")
     for number in node.find_all(exp.Literal):
         if hint and not number.is_string and number.name.startswith("0") and number.name.isdigit():
             hint = hint.replace(f"'{int(number.name)}'", f"'{number.name}'")

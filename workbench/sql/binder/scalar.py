@@ -357,7 +357,8 @@ class ScalarBinder:
         named = isinstance(node, (exp.Anonymous, exp.Column)) and node.name.lower() in _UNSTEADY_NAMES
         if type(node) in _UNSTEADY or (named and not self._is_column(node)):
             name = node.name.upper() if named else self.called(node)
-            self.source.refuse(name, node, _FIRST if name == "ROWNUM" else _STEADY)
+            of_now = name == "CURDATE" and usual_call(name, self.dialect)
+            self.source.refuse(name, node, _FIRST if name == "ROWNUM" else of_now or _STEADY)
 
     def _now(self, node: exp.Expr) -> Expression:
         """The query's time; CURRENT_DATE is its day."""

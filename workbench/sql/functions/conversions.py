@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from workbench.errors import SqlError, nearest
+from workbench.errors import SqlError, UnsupportedError, nearest
 from workbench.sql.algebra.coercion import is_integer_of, is_null
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import (
@@ -198,8 +198,9 @@ def _type(b: ExpressionBinder, node: exp.DataType) -> DataType:
         is_number = name.startswith(("decimal", "numeric"))
         digits_hint = "it has 1 to 38 digits, the fraction's among them, as in DECIMAL(9, 2)"
         others = "of amounts there is DECIMAL(15, 2), of texts VARCHAR, of other numbers BIGINT and DOUBLE PRECISION"
-        hint = digits_hint if is_number else near or others
-        b.source.refuse(f"the type {node.sql()}", node.parent or node, hint)
+        hint, word = digits_hint if is_number else near or others, node.sql()
+        place = b.source.keyword(word) if word.isidentifier() else b.source.of(node.parent or node)
+        raise UnsupportedError(f"the type {word} is not supported", **place, hint=hint) from None
 
 
 for _name, _type_ in CASTS.items():

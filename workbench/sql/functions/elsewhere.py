@@ -48,7 +48,7 @@ _SAME: tuple[tuple[str, _Forms], ...] = (
      {"": "COUNT(DISTINCT x)"}),
     ("hll approx_uniq approximate_count_distinct hyperloglog", {"": "APPROX_COUNT_DISTINCT(x)"}),
     ("countifs counta size", {"": "COUNT(*) FILTER (WHERE x > 1)"}),
-    ("sumif sumifs crosstab pivot_table", {"": "SUM(x) FILTER (WHERE s = 'a')"}),
+    ("sumif sumifs crosstab pivot_table pivot", {"": "SUM(x) FILTER (WHERE s = 'a')"}),
     ("averageif averageifs avgif", {"": "AVG(x) FILTER (WHERE s = 'a')"}),
     ("stdevp", {"": "STDDEV_POP(x)"}),
     ("var vars", {"": "VAR_SAMP(x)"}),

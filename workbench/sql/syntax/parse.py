@@ -57,6 +57,7 @@ _BETWEEN_VALUES = {TokenType.RLIKE, TokenType.EXCEPT}
 _SIGNS = {TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.MOD}
 _UNIT = re.compile(rf"(?:{'|'.join(TIME_UNITS)})S?", re.IGNORECASE)
 _NOT_LIKE = (TokenType.NOT, TokenType.RLIKE)
+_BEFORE_CALLS = {TokenType.SELECT, TokenType.COMMA}
 _OF_GROUPS = {TokenType.CUBE, TokenType.ROLLUP}
 _OF_A_MAP = {TokenType.L_PAREN, TokenType.L_BRACE, TokenType.LT}
 """What the entries of a map begin with, and the types of its keys and values."""
@@ -194,6 +195,7 @@ def _name(tokens: Sequence[Token], at: int) -> TokenType | None:
         or (kind is TokenType.RLIKE and is_word and (behind is None or behind in AFTER_NAME))
         or (kind is TokenType.INTERVAL and behind in _SIGNS and not _UNIT.fullmatch(unit))
         or (kind is TokenType.PERCENT and behind is TokenType.L_PAREN)
+        or (kind is TokenType.PIVOT and first in _BEFORE_CALLS and behind is TokenType.L_PAREN)
         or (kind in _OF_GROUPS and awaits_value and first is not TokenType.WITH and behind is not TokenType.L_PAREN)
     )
     return TokenType.VAR if is_name else None

@@ -248,6 +248,8 @@ def truncate_time(b: ExpressionBinder, node: exp.DateTrunc | exp.TimestampTrunc)
     if name is None:
         hint = nearest(unit, _UNITS) or "a unit is YEAR, QUARTER, MONTH, WEEK …, the first of DATE_TRUNC('MONTH', d)"
         given = unwrapped(node.this)
+        if unit.isdecimal():
+            hint = "numbers have ROUND(x, 2), and FLOOR(x * 100) / 100 leaves the other digits out"
         if isinstance(given, exp.Literal) and given.name.upper() in _UNITS:
             hint = f"the unit stands first: DATE_TRUNC('{given.name}', {unit.lower()})"
         b.source.refuse(f"truncation to {unit}", node, hint)
