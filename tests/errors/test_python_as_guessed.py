@@ -24,7 +24,7 @@ WRONG: dict[str, tuple[Callable[[Session], Any], str, str]] = {
     "two queries in a text": (lambda s: s.query("takings, other"), "no query takings, other", "takings other"),
     "parameters": (lambda s: s.register("SELECT 1", params={"a": 1}), "params", "values stand in the text"),
     "a list for a name": (lambda s: s.add_stream("X", TICKETS, time=["sold_at"]), "time is", "'sold_at'"),
-    "a row by its number": (lambda s: s.query("takings").why(0), "where is 0", "values by column"),
+    "a row by its number": (lambda s: s.query("takings").why(0), "where is 0", "a dictionary of values"),
     "a batch not yet run": (lambda s: s.query("takings").result(batch=9), "there is no batch 9", "%argus run"),
     "a condition without a column": (lambda s: s.query("takings").head(where="> 3"), "nothing is compared", "> 3"),
     "a row in words": (lambda s: s.query("takings").why("row 1"), "a row has no number", "as in film = …"),

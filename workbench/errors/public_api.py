@@ -78,7 +78,7 @@ _CLAUSES = {
 }
 """Arguments that are a clause of the text where a text of SQL is given."""
 _NEEDED = {
-    "where": "give a condition, 'amount > 5', or values by column, {'city': 'Berlin'}",
+    "where": "give a condition, 'amount > 5', or a dictionary of values, {'city': 'Berlin'}",
     "columns": "give a dictionary of names and SQL types: {'fee': 'double', 'day': 'date'}",
     "spark": "it is a session of Spark; a folder is given by its name, Session(path='fraud')",
     "path": "give a name, as in 'fraud'",

@@ -277,7 +277,7 @@ select rank(b) over (order by a) from T
             ^;
 
 select percentile_cont(0.5, b) within group (order by a) from T;
-EXPRESSION in PERCENTILE WITHIN GROUP is not supported
+this argument of PERCENTILE WITHIN GROUP is not supported
 select percentile_cont(0.5, b) within group (order by a) from T
                             ^;
 

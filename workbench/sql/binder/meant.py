@@ -81,8 +81,9 @@ def as_called(message: str, called: str | None) -> str:
         >>> as_called("bucket_of_doubles takes 4 arguments, not 3", "width_bucket")
         'width_bucket takes 4 arguments, not 3'
     """
-    _, takes, count = message.partition(" takes ")
-    return f"{called} takes {count}" if called and takes else message
+    name, takes, count = message.partition(" takes ")
+    is_other = called is not None and name.lower() != called.lower()
+    return f"{called} takes {count}" if takes and is_other else message
 
 
 def as_typed(hint: str | None, node: exp.Expr) -> str | None:

@@ -8,7 +8,7 @@ option switches it off.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -53,7 +53,6 @@ from workbench.sql.schema import Schema
 from workbench.sql.syntax.dialects import known_dialect
 from workbench.sql.syntax.forms_refused import explained_form
 from workbench.sql.syntax.parse import Statement, ViewName, parse
-from workbench.sql.syntax.pasted import pasted
 from workbench.sql.syntax.quoted_names import quoting_hint
 from workbench.sql.syntax.source_text import SourceText
 from workbench.sql.windows.stream_time import common_time, now_of
@@ -107,16 +106,24 @@ def bind(sql: str, dialect: str, schema: Schema) -> Bound:
             return _bound(source, schema)
         except SqlError as error:
             error.hint = error.hint or signature_hint(error.message, None, dialect)
-            raise (None if pasted(source) else explained_form(source)) or error from None
+            raise
 
 
 def _bound(source: SourceText, schema: Schema) -> Bound:
+    # All statements are parsed before the first is bound, so that a syntax error comes before an unknown name.
+    statements = _parsed(source)
+    try:
+        return _bound_statements(statements, source, schema)
+    except SqlError as error:
+        raise explained_form(source) or error from None
+
+
+def _bound_statements(statements: Iterable[Statement], source: SourceText, schema: Schema) -> Bound:
     binder = QueryBinder(source, schema)
     views: list[tuple[str, LogicalQuery]] = []
     query: LogicalQuery | None = None
     windows: tuple[StreamWindow, ...] = ()
-    # All statements are parsed before the first is bound, so that a syntax error comes before an unknown name.
-    for statement in _parsed(source):
+    for statement in statements:
         if statement.view is not None:
             # The checks of a view's name before its query, in which the name could mean the view itself.
             binder.check_view(statement.view, statement.query)

@@ -20,7 +20,7 @@ from workbench.sql.syntax.arguments import DroppedArgumentError, parser_of
 from workbench.sql.syntax.clause_order import refuse_order_of_clauses
 from workbench.sql.syntax.foreign_syntax import TIME_UNITS
 from workbench.sql.syntax.forms_of_spark import with_forms_of_spark
-from workbench.sql.syntax.forms_refused import refuse_forms
+from workbench.sql.syntax.forms_refused import explained_form, refuse_forms
 from workbench.sql.syntax.limited_lists import with_limited_lists
 from workbench.sql.syntax.limits import refuse_height, refuse_nesting
 from workbench.sql.syntax.pasted import pasted
@@ -113,6 +113,18 @@ def _parse(source: SourceText) -> list[Statement]:
     refuse_nesting(source)
     # The parser would take window clauses for parts of the SELECT before them.
     split = [(_with_names(tokens), clause) for tokens, clause in split_statements(source)]
+    try:
+        return _statements(source, split)
+    except SqlError as error:
+        raise explained_form(source) or error from None
+
+
+def _statements(source: SourceText, split: Sequence[tuple[list[Token], WindowClause | None]]) -> list[Statement]:
+    """The statements of a text that was split into them.
+
+    Raises:
+        SqlError, UnsupportedError: as ``parse``.
+    """
     for tokens, _ in split:
         refuse_forms(source, tokens)
     trees = [_parse_statement(source, tokens) for tokens, _ in split]
