@@ -86,14 +86,14 @@ def as_called(message: str, called: str | None) -> str:
     return f"{called} takes {count}" if takes and is_other else message
 
 
-def with_its_digits(hint: str | None, node: exp.Expr) -> str | None:
+def as_spelt(hint: str | None, node: exp.Expr) -> str | None:
     """A hint about a number with the zeros before it that the text has, as of a code; about a date with that date.
 
     Example:
         >>> import sqlglot
-        >>> with_its_digits("write '1' in quotes", sqlglot.parse_one("farm = 00001"))
+        >>> as_spelt("write '1' in quotes", sqlglot.parse_one("farm = 00001"))
         "write '00001' in quotes"
-        >>> with_its_digits("write DATE '2002-11-20'; it is a subtraction", sqlglot.parse_one("day > 2026-1-5"))
+        >>> as_spelt("write DATE '2002-11-20'; it is a subtraction", sqlglot.parse_one("day > 2026-1-5"))
         "write DATE '2026-01-05'; it is a subtraction"
     """
     if hint and f"DATE '{_EXAMPLE}'" in hint and (day := _DAY.search(node.sql())) is not None:

@@ -29,15 +29,7 @@ from workbench.sql.algebra.hints import on_a_clock
 from workbench.sql.algebra.types import BOOLEAN, COUNTED, DATE, INSTANT, STRING, DataType, Kind
 from workbench.sql.binder.aggregates.aggregation import Aggregation, in_one_order, is_aggregate, level_of
 from workbench.sql.binder.differences import refuse_different
-from workbench.sql.binder.meant import (
-    MAKES_ROWS,
-    WITH_OVER,
-    as_called,
-    of_all_rows,
-    of_sign,
-    whole_call,
-    with_its_digits,
-)
+from workbench.sql.binder.meant import MAKES_ROWS, WITH_OVER, as_called, as_spelt, of_all_rows, of_sign, whole_call
 from workbench.sql.binder.protocols import AggregateOfOuter, AnalyticBinder, SubqueryBinder, is_subquery
 from workbench.sql.binder.scope import Scope, scope_of
 from workbench.sql.binder.whole_rows import row_of
@@ -171,7 +163,7 @@ class ScalarBinder:
             called = self.source.called(node)
             usual = usual_call(called, self.dialect) if called and " takes " in clash.message else None
             signature = signature_hint(clash.message, called, self.dialect)
-            hint = of_sign(node) or with_its_digits(clash.hint, node) or usual or signature
+            hint = of_sign(node) or as_spelt(clash.hint, node) or usual or signature
             if clash.message == LACKS_ARGUMENT:
                 hint = hint or whole_call(self._bind, node, called, self.dialect)
             raise self.source.error(as_called(clash.message, called), node, hint) from None
