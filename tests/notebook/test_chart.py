@@ -151,6 +151,8 @@ def test_a_cell_draws_several_answers(run, session):
         "%argus results q1 q2 --chart -o rows": "-o is of one answer",
         "%argus results q1 q2 --chart x=zip": "q1: the answer has no column zip",
         "%argus results q1 q3 --chart": "q3",
+        "%argus results q1 --chart x=city y=": "nothing stands behind y=",
+        "%argus results q1 sorted": "there is no query sorted",
     }.items():
         assert said in str(run(line).error), line
     session.queries["q2"].columns = (("tranid", INTEGER), ("id", INTEGER))

@@ -214,8 +214,9 @@ def chart_parts(words: Sequence[str]) -> list[dict[str, str]]:
     for word in words:
         name, is_part, column = word.partition("=")
         part = name.lower() if is_part else "y"
-        if part not in ("x", "y", "by", "kind"):
-            raise MagicError(f"{name}= is no part of a chart", hint="--chart x=day y=price by=symbol kind=line")
+        if part not in ("x", "y", "by", "kind") or (is_part and not column):
+            what = f"{name}= is no part of a chart" if column else f"nothing stands behind {name}="
+            raise MagicError(what, hint="--chart x=day y=price by=symbol kind=line")
         if part == "y":
             numbers += re.split(r",(?![^(]*\))", column if is_part else name)  # and not within ROUND(x, 2)
             continue
