@@ -117,7 +117,7 @@ def test_cells_run_while_the_panel_adds_a_stream(jupyter: Lab, folder: Path) -> 
     panel.get_by_role("textbox", name="Name").fill("cheap")
     panel.locator("textarea").first.fill("SELECT `Ride ID` FROM rides WHERE Fare > 2")
     panel.get_by_role("button", name="Preview").click()
-    panel.get_by_text("nodes: 2 before, 3 after").wait_for()
+    panel.get_by_text("nodes: 1 before, 2 after").wait_for()
     panel.get_by_text("with fare > 3 instead of fare > 2 this would be the same node").wait_for()
 
     panel.get_by_role("tab", name="Streams").click()
