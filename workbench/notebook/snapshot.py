@@ -28,7 +28,7 @@ SNAPSHOT_ROWS = 100
 """Rows of an answer that a page shows where no number is given."""
 _CHART = 400
 """Pixels of a chart beside its labels: with them it fits a section, and its letters are not made smaller."""
-SIDE_BY_SIDE = "repeat(auto-fill, minmax(min(480px, 100%), 1fr))"
+SIDE_BY_SIDE = "repeat(auto-fill, minmax(min(460px, 100%), 1fr))"
 """The columns of sections where no grid is given: two in a cell of a notebook."""
 DASHBOARD_STYLE = (
     f".argus-dashboard {{ display: grid; grid-template-columns: {SIDE_BY_SIDE}; gap: 16px; }}"

@@ -177,7 +177,7 @@ def test_the_zone_of_a_session_is_shown_and_set(capsys, in_process):
             session.register("SELECT id FROM t", f"q{place}")
         context = NotebookContext({}, lambda: session, lambda path: session)
         stay = "7 queries stay in UTC: q0, q1, q2, q3, q4 and 2 more"
-        again = "run again, their cells have them in Asia/Kathmandu"
+        again = "cells that are run again answer in Asia/Kathmandu"
         for value, lines in (
             (None, ["timezone UTC"]),
             ("asia/kathmandu", ["timezone Asia/Kathmandu", stay, again]),

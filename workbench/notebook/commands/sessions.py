@@ -209,7 +209,7 @@ def config(context: NotebookContext, arguments: argparse.Namespace) -> None:
         f"{counted(len(names), 'query stays', 'queries stay')} in {zone}: {listed(names)}"
         for zone, names in others.items()
     )
-    again = [f"run again, their cells have them in {session.timezone}"] if others else []
+    again = [f"cells that are run again answer in {session.timezone}"] if others else []
     show("\n".join([f"timezone {session.timezone}", *stay, *again]))
 
 
