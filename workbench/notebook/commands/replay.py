@@ -186,11 +186,9 @@ def play(context: NotebookContext, arguments: argparse.Namespace) -> None:
         set_batch_size(session, arguments.batch)
     if arguments.speed is not None:
         player.speed = parse_speed(arguments.speed)
-    if arguments.live is not None:
-        latency = seconds_of(arguments.live, "latency")
-    else:
-        asked = (arguments.batches, arguments.batch, arguments.speed)
-        latency = latency_of_play(session) if asked == (None, None, None) else None
+    latency = None if arguments.live is None else seconds_of(arguments.live, "latency")
+    if (arguments.live, arguments.batches, arguments.batch, arguments.speed) == (None, None, None, None):
+        latency = latency_of_play(session)
     player.play(arguments.batches, latency)
     follow(session)
 
