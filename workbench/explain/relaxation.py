@@ -2,16 +2,26 @@
 
 A row that is expected and not there would be there if the query asked for less (why-not provenance: Chapman and
 Jagadish 2009). What may be left out is what drops rows: comparisons of WHERE, HAVING and QUALIFY, a window, a partner
-in a join, a set operator that takes rows away, LIMIT. What no text has is left as it is: what ties elements to the
-array of their row, and what a LATERAL subquery computes to the row that it is computed for.
+in a join, a set operator that takes rows away, LIMIT. What no text has is left as it is
+(``unwritten_conditions``): what ties elements to the array of their row, and a LATERAL subquery to the row that it is
+computed for, and what computes ASOF.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from workbench.explain.unwritten_conditions import (
+    are_constant_rows,
+    element_places,
+    is_computed,
+    is_constant_row,
+    is_total,
+    unwritten,
+    with_subqueries,
+)
 from workbench.network.network import Network, ancestors
 from workbench.network.nodes import Analytic, NodeId, SetOperation
 from workbench.network.nodes.set_operation import SetOperator
@@ -24,15 +34,11 @@ from workbench.sql.algebra.expressions import (
     Call,
     Column,
     Constant,
-    Expression,
     Origin,
     column_name,
-    columns,
     sources,
-    walk,
 )
 from workbench.sql.algebra.types import INTEGER
-from workbench.sql.functions.arrays.arrays import HAS_PLACE
 from workbench.sql.logical import (
     Block,
     Grouping,
@@ -44,12 +50,11 @@ from workbench.sql.logical import (
     StreamInput,
     as_query,
     output_columns,
-    parts_of,
     streams_of,
     unordered,
 )
 from workbench.sql.predicates.canonical import canonical
-from workbench.sql.predicates.cnf import FALSE, ORPred, PredSet, pred_set, predicate_expressions, predicate_sources
+from workbench.sql.predicates.cnf import FALSE, ORPred, PredSet, pred_set, predicate_sources
 from workbench.sql.predicates.implication import normalized
 from workbench.sql.predicates.null_safe import equal_sides
 
@@ -123,7 +128,7 @@ def conditions_of(query: LogicalQuery, views: ViewNames = UNNAMED) -> tuple[Cond
             found.setdefault(condition.key, condition)
         # What the other side of EXCEPT and NOT IN leaves out takes nothing away.
         is_taking = isinstance(part, SetQuery) and part.operator in _TAKING
-        places = _places(part) if isinstance(part, Block) else ()
+        places = element_places(part) if isinstance(part, Block) else ()
         children = part.children()[:1] if is_taking else part.children()
         waiting += [child for number, child in enumerate(children) if number not in places]
     return tuple(found.values())
@@ -190,12 +195,12 @@ def _own(part: Input, views: ViewNames) -> Iterator[Condition]:
             others = sorted(streams - streams_of(part.branches[0]) or streams)
             word = _TAKING_WORDS if part.operator in _TAKING else "INTERSECT, IN or EXISTS"
             yield Condition(f"{word}, rows of", ", ".join(others), ("set", id(part)))
-        case Block() if not _is_constant_row(part):
+        case Block() if not is_constant_row(part):
             yield from _of_block(part, views)
 
 
 def _of_block(block: Block, views: ViewNames) -> Iterator[Condition]:
-    names, called, places, tied = _Names(block), _Names(block, views), _places(block), _tying(block)
+    names, called, places, tied = _Names(block), _Names(block, views), element_places(block), unwritten(block)
     first = _first(block)
     for clause in reversed(_CLAUSES):
         for predicate in getattr(block, clause):
@@ -205,19 +210,37 @@ def _of_block(block: Block, views: ViewNames) -> Iterator[Condition]:
             if len(read) < 2 or len(_connected(block, block.where, first, predicate)) == len(block.inputs):
                 named, shown = (of if clause in _OF_ROWS else of.of_groups for of in (names, called))
                 tests = tuple(or_pred_sql(p, named) for p in normalized(canonical(pred_set([predicate]))))
-                yield Condition(_CLAUSES[clause], or_pred_sql(predicate, shown), _key(block, clause, predicate), tests)
+                for text in _written(_whole(block, clause, predicate), shown):
+                    yield Condition(_CLAUSES[clause], text, _key(block, clause, predicate), tests)
     if len(block.inputs) - len(places) > 1:
         for source, item in enumerate(block.inputs):
-            if source in places or _has_one_row(item):
+            if source in places or is_total(item):
                 continue
             tested = [p for p in block.where if {source} < predicate_sources(p) - places.keys() and p not in tied]
-            on = f" ON {' AND '.join(or_pred_sql(p, called) for p in tested)}" if tested else ""
+            written = _written(tested, called)
+            on = f" ON {' AND '.join(written)}" if written else ""
             tests = tuple(or_pred_sql(p, names) for p in tested)
             yield Condition("a row of", called.called(source) + on, (_INPUT, id(block), source), tests)
 
 
+def _written(predicates: Sequence[ORPred], called: Callable[[Column | Call], str]) -> list[str]:
+    """Predicates of a join in SQL, without what an outer or ASOF join adds; what is equal with NULL is one."""
+    same = equal_sides(pred_set(predicates))
+    parts = {part for of_one in same.values() for part in of_one}
+    pairs = (" IS NOT DISTINCT FROM ".join(expression_sql(side, called) for side in sides) for sides in same)
+    others = (or_pred_sql(p, called) for p in predicates if p not in parts)
+    return [*dict.fromkeys(with_subqueries(text) for text in (*pairs, *others) if not is_computed(text))]
+
+
+def _whole(block: Block, clause: str, predicate: ORPred) -> list[ORPred]:
+    """A predicate with the other half of an equality that holds for NULL too, by which rows are found."""
+    pairs = equal_sides(getattr(block, clause)).values() if clause in _OF_ROWS else ()
+    return next((parts for parts in pairs if predicate in parts), [predicate])
+
+
 def _key(block: Block, clause: str, predicate: ORPred) -> _Key:
     """A condition of an analyst's text may stand in several blocks over the same inputs, or equal ones: it is one."""
+    predicate = _whole(block, clause, predicate)[0]
     if clause not in _OF_ROWS:
         return (clause, id(block), predicate.identity)
     read = sorted(predicate_sources(predicate))
@@ -227,62 +250,20 @@ def _key(block: Block, clause: str, predicate: ORPred) -> _Key:
 def _connected(block: Block, where: PredSet, first: int, left_out: ORPred | None, gone: int = -1) -> frozenset[int]:
     """The inputs that an input is joined with, also through others; one of one row is joined with all."""
     joined = [predicate_sources(p) for p in where if p is not left_out]
-    places, found = _places(block), {first}
+    places, found = element_places(block), {first}
     while True:
         more = {s for read in joined if len(read) > 1 and gone not in read and read & found for s in read}
-        more |= {s for s, item in enumerate(block.inputs) if s != gone and _has_one_row(item)}
+        more |= {s for s, item in enumerate(block.inputs) if s != gone and is_total(item)}
         more |= {s for s, arrays in places.items() if arrays <= found}
         if more <= found:
             return frozenset(found)
         found |= more
 
 
-def _has_one_row(item: Input) -> bool:
-    return isinstance(item, Block) and item.grouping is not None and not item.grouping.groups
-
-
-def _is_constant_row(item: Input) -> bool:
-    """Whether it is the row that VALUES are made of, which is there whatever the streams have."""
-    if not isinstance(item, Block) or not _has_one_row(item) or item.where != FALSE:
-        return False
-    return not any(columns(expression) for expression in item.result_expressions())
-
-
-def _are_constant_rows(item: Input) -> bool:
-    is_read = not isinstance(item, StreamInput) and bool(item.children())
-    return _is_constant_row(item) or (is_read and all(map(_are_constant_rows, item.children())))
-
-
-def _places(block: Block) -> dict[int, frozenset[int]]:
-    """The inputs that are the places of elements (``binder.joins.elements``), with those whose arrays have them."""
-    found: dict[int, frozenset[int]] = {}
-    for part in (part for expression in block.row_expressions() for part in walk(expression)):
-        if isinstance(part, Call) and part.function in (HAS_PLACE, "element_at"):
-            array, place, *_ = part.arguments
-            for source in sources(place):
-                if source < len(block.inputs) and _are_constant_rows(block.inputs[source]):
-                    found[source] = found.get(source, frozenset()) | (sources(array) - {source})
-    return found
-
-
 def _first(block: Block, but: int = -1) -> int:
     """The first input whose rows are not places."""
-    places = _places(block)
+    places = element_places(block)
     return next((s for s in range(len(block.inputs)) if s != but and s not in places), 0)
-
-
-def _tying(block: Block) -> frozenset[ORPred]:
-    """What ties elements to the array of their row, and the rows of a subquery to those that it is computed for."""
-    tied = [p for p in block.where if any(_is_call(e, HAS_PLACE) for e in predicate_expressions(p))]
-    for parts in equal_sides(block.where).values():
-        own, *others = (block.inputs[source] for source in sorted(predicate_sources(parts[0])))
-        if any(own in parts_of(other) or other in parts_of(own) for other in others):
-            tied += parts
-    return frozenset(tied)
-
-
-def _is_call(expression: Expression, function: str) -> bool:
-    return isinstance(expression, Call) and expression.function == function
 
 
 def _relaxed(part: Input, changed: Input, left_out: frozenset[_Key]) -> Input:
@@ -340,7 +321,7 @@ class _Names:
     def __call__(self, part: Column | Call) -> str:
         """A column of an input, or what a view calls what is computed of one."""
         match part:
-            case Call("element_at", (array, Column() as of)) if of.source in _places(self._block):
+            case Call("element_at", (array, Column() as of)) if of.source in element_places(self._block):
                 return f"EXPLODE({expression_sql(array, self)})"
         read = sources(part)
         if len(read) != 1 or not read <= set(range(len(self._block.inputs))):
@@ -357,6 +338,8 @@ class _Names:
     def called(self, place: int) -> str:
         """The streams of an input; one that is joined with itself has its number in the order of FROM."""
         item = self._block.inputs[place]
+        if are_constant_rows(item):
+            return "constants"
         alike = [i for i, other in enumerate(self._block.inputs) if other == item]
         number = f"_{alike.index(place) + 1}" if len(alike) > 1 and isinstance(item, StreamInput) else ""
         return " and ".join(sorted(streams_of(item))) + number
