@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from dataclasses import replace
 
 import pandas as pd
@@ -52,9 +53,9 @@ def test_an_operator_that_takes_back_what_it_never_emitted(
 ) -> None:
     run, batches = incremental_step.run_prepared, Counter[str]()
 
-    def wrong(runner: Runner, prepared: Mapping[str, Prepared]) -> dict[str, Deltas]:
+    def wrong(runner: Runner, prepared: Mapping[str, Prepared], threads: Executor | None = None) -> dict[str, Deltas]:
         """The first change of the numbered rows takes back rows that are other than those it emitted."""
-        deltas = run(runner, prepared)
+        deltas = run(runner, prepared, threads)
         for name in deltas:
             batches[name] += 1
             if name.startswith("A") and batches[name] == 1:
