@@ -126,7 +126,11 @@ def test_postgres_gives_the_same_answers(network: NetworkView, duck: duckdb.Duck
         def ask(name: str) -> list[Row]:
             return rows(connection.execute(f'SELECT * FROM "{name}"').fetchall())
 
-        check(network, duck, "postgres", CASES, connection.execute, ask)
+        def script(sql: str) -> object:
+            """Compute each view once: one of views over views, each read several times, takes PostgreSQL minutes."""
+            return connection.execute(sql.replace("CREATE VIEW", "CREATE MATERIALIZED VIEW"))
+
+        check(network, duck, "postgres", CASES, script, ask)
 
 
 @rare
