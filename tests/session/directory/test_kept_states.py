@@ -111,7 +111,7 @@ def test_a_query_that_came_later_answers_too_and_one_that_went_is_gone(tmp_path:
     with Session.open(path, InProcess()) as session:
         check_files(session)
         runs, seconds = session.back_in(3)
-        assert runs == 3 and seconds > 0.05 + sum(report.seconds for report in session.reports[:3])
+        assert runs == 3 and seconds > sum(report.seconds for report in session.reports[:3])  # with all hydrated anew
         session.seek(3)
         check(session)
 
