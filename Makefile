@@ -30,7 +30,7 @@ test: $(STAMP) java ## run the whole test suite, then lint
 	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 	@$(MAKE) --no-print-directory lint
 
-check: $(STAMP) ## what needs no Spark: the fast tests, in a minute
+check: $(STAMP) ## what needs no Spark: the fast tests, in some ten minutes
 	$(BIN)/python -m pytest -n 2 -m "not spark and not slow" $(ARGS)
 
 lint: $(STAMP) ## ruff, mypy, the layers and the words
