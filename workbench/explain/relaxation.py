@@ -210,20 +210,20 @@ def _of_block(block: Block, views: ViewNames) -> Iterator[Condition]:
             if len(read) < 2 or len(_connected(block, block.where, first, predicate)) == len(block.inputs):
                 named, shown = (of if clause in _OF_ROWS else of.of_groups for of in (names, called))
                 tests = tuple(or_pred_sql(p, named) for p in normalized(canonical(pred_set([predicate]))))
-                for text in _written(_whole(block, clause, predicate), shown):
+                for text in _predicate_texts(_whole(block, clause, predicate), shown):
                     yield Condition(_CLAUSES[clause], text, _key(block, clause, predicate), tests)
     if len(block.inputs) - len(places) > 1:
         for source, item in enumerate(block.inputs):
             if source in places or is_total(item):
                 continue
             tested = [p for p in block.where if {source} < predicate_sources(p) - places.keys() and p not in tied]
-            written = _written(tested, called)
-            on = f" ON {' AND '.join(written)}" if written else ""
+            texts = _predicate_texts(tested, called)
+            on = f" ON {' AND '.join(texts)}" if texts else ""
             tests = tuple(or_pred_sql(p, names) for p in tested)
             yield Condition("a row of", called.called(source) + on, (_INPUT, id(block), source), tests)
 
 
-def _written(predicates: Sequence[ORPred], called: Callable[[Column | Call], str]) -> list[str]:
+def _predicate_texts(predicates: Sequence[ORPred], called: Callable[[Column | Call], str]) -> list[str]:
     """Predicates of a join in SQL, without what an outer or ASOF join adds; what is equal with NULL is one."""
     same = equal_sides(pred_set(predicates))
     parts = {part for of_one in same.values() for part in of_one}
