@@ -8,6 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+from python_sources import parsed
 
 PROJECT = Path(__file__).resolve().parents[1]
 
@@ -21,22 +22,23 @@ def _imported(tree: ast.AST) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
 
 
-def _graph(sources: dict[str, str]) -> dict[str, set[str]]:
+def _graph(trees: dict[str, ast.Module]) -> dict[str, set[str]]:
     """What each module imports of the others."""
-    return {name: {one for one in _imported(ast.parse(text)) if one in sources} for name, text in sources.items()}
+    return {name: {one for one in _imported(tree) if one in trees} for name, tree in trees.items()}
 
 
 def test_a_circle_for_type_hints_is_found() -> None:
     later = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from package.a import A"
-    graph = _graph({"package.a": "import package.b", "package.b": "def f():\n    import package.c", "package.c": later})
+    sources = {"package.a": "import package.b", "package.b": "def f():\n    import package.c", "package.c": later}
+    graph = _graph({name: ast.parse(source) for name, source in sources.items()})
     with pytest.raises(CycleError):
         TopologicalSorter(graph).prepare()
 
 
 def test_the_package_has_none() -> None:
-    sources = {}
+    trees = {}
     for path in sorted((PROJECT / "workbench").rglob("*.py")):
         parts = path.relative_to(PROJECT).with_suffix("").parts
         if parts[-1] != "__init__":  # a package's face only hands names on
-            sources[".".join(parts)] = path.read_text(encoding="utf-8")
-    TopologicalSorter(_graph(sources)).prepare()
+            trees[".".join(parts)] = parsed(path)
+    TopologicalSorter(_graph(trees)).prepare()

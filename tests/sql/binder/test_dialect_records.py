@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from python_sources import parsed
 
 from workbench.sql.dialects import DIALECTS
 
@@ -37,5 +38,5 @@ def test_such_a_comparison_is_found(test: str) -> None:
 
 
 def test_no_module_compares_the_name_of_a_dialect() -> None:
-    found = [f"{path}:{line}" for path in MODULES for line in _tests_of_names(ast.parse(path.read_text()))]
+    found = [f"{path}:{line}" for path in MODULES for line in _tests_of_names(parsed(path))]
     assert not found
