@@ -10,6 +10,6 @@ import pytest
 @pytest.fixture(scope="module", autouse=True)
 def chromium_ends_with_the_module() -> Iterator[None]:
     yield
-    from browser.widget_page import end_chromium
+    from browser.chromium import end_chromium
 
     end_chromium()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -18,10 +17,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from browser.chromium import chromium
+from playwright.sync_api import Browser, Page
 
 PROJECT = Path(__file__).parents[2]
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 MARK = "\x00"
 """Before an answer: the kernel's threads print too."""
 READY = """() => {
@@ -171,12 +170,10 @@ def lab(notebook: Path, folder: Path, theme: str = "JupyterLab Light", width: in
         server = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
         try:
             _answers(f"http://127.0.0.1:{port}/api", server)
-            with sync_playwright() as playwright:
-                browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-                opened = Lab(browser, f"http://127.0.0.1:{port}", width)
-                opened.open(notebook.name)
-                yield opened
-                browser.close()
+            opened = Lab(chromium(), f"http://127.0.0.1:{port}", width)
+            opened.open(notebook.name)
+            yield opened
+            opened.page.close()
         finally:
             server.terminate()
             with suppress(subprocess.TimeoutExpired):

@@ -12,7 +12,8 @@ import pytest
 pytest.importorskip("playwright", reason="Playwright is not installed")
 
 from browser.axe import grave
-from browser.widget_page import CHROMIUM, WidgetPage, shown
+from browser.chromium import CHROMIUM
+from browser.widget_page import WidgetPage, shown
 
 from workbench.arrow.frames import frame_of
 from workbench.notebook.chart import ChartColumns

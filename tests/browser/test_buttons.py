@@ -16,7 +16,8 @@ import pytest
 pytest.importorskip("playwright", reason="Playwright is not installed")
 
 from browser.axe import grave, problem
-from browser.lab import CHROMIUM, lab
+from browser.chromium import CHROMIUM
+from browser.lab import lab
 from playwright.sync_api import Locator
 
 pytestmark = [

@@ -14,7 +14,8 @@ import pytest
 
 pytest.importorskip("playwright", reason="Playwright is not installed")
 
-from browser.lab import CHROMIUM, Lab, lab
+from browser.chromium import CHROMIUM
+from browser.lab import Lab, lab
 
 pytestmark = [
     pytest.mark.spark,  # the extension starts it in the kernels

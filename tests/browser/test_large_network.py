@@ -12,7 +12,8 @@ import pytest
 
 pytest.importorskip("playwright", reason="Playwright is not installed")
 
-from browser.lab import CHROMIUM, PROJECT, lab
+from browser.chromium import CHROMIUM
+from browser.lab import PROJECT, lab
 
 pytestmark = [
     pytest.mark.slow,

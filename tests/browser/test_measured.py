@@ -20,9 +20,10 @@ import pytest
 
 pytest.importorskip("playwright", reason="Playwright is not installed")
 
+from browser.chromium import CHROMIUM
 from browser.lab import lab
 from browser.test_answers import ROWS, Scrolled, scroll, seen
-from browser.widget_page import CHROMIUM, WidgetPage, shown
+from browser.widget_page import WidgetPage, shown
 from long import rare
 
 from workbench.notebook.chart import ChartColumns

@@ -15,7 +15,8 @@ from PIL import Image
 pytest.importorskip("playwright", reason="Playwright is not installed")
 
 from browser.axe import grave, least_contrast
-from browser.widget_page import CHROMIUM, WidgetPage, shown
+from browser.chromium import CHROMIUM
+from browser.widget_page import WidgetPage, shown
 from playwright.sync_api import Page
 
 from benchmarks.query_sets import tpch as questions

@@ -18,7 +18,8 @@ from pyarrow import parquet
 
 pytest.importorskip("playwright", reason="Playwright is not installed")
 
-from browser.lab import CHROMIUM, Lab, lab
+from browser.chromium import CHROMIUM
+from browser.lab import Lab, lab
 
 from workbench.experiments.sample_streams.fed import fed
 

@@ -18,7 +18,8 @@ import pytest
 pytest.importorskip("playwright", reason="Playwright is not installed")
 
 from browser.axe import grave, problem
-from browser.lab import CHROMIUM, PROJECT, Lab, lab
+from browser.chromium import CHROMIUM
+from browser.lab import PROJECT, Lab, lab
 
 pytestmark = [
     pytest.mark.spark,  # in the kernel that it drives

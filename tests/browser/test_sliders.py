@@ -7,7 +7,8 @@ import pytest
 pytest.importorskip("playwright", reason="Playwright is not installed")
 
 from browser.axe import grave
-from browser.widget_page import CHROMIUM, shown
+from browser.chromium import CHROMIUM
+from browser.widget_page import shown
 
 from workbench.notebook.panel.widgets import SliderWidget
 

@@ -12,7 +12,8 @@ pytest.importorskip("playwright", reason="Playwright is not installed")
 
 from browser.axe import grave
 from browser.axe import problem as no_axe
-from browser.widget_page import CHROMIUM, chromium, static
+from browser.chromium import CHROMIUM, chromium
+from browser.widget_page import static
 from playwright.sync_api import Page, expect
 
 from workbench.engine.spark.in_process import InProcess

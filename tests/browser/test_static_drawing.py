@@ -11,7 +11,8 @@ from long import some
 pytest.importorskip("playwright", reason="Playwright is not installed")
 
 from browser.axe import least_contrast
-from browser.widget_page import CHROMIUM, static
+from browser.chromium import CHROMIUM
+from browser.widget_page import static
 
 from workbench.explain.describe import NetworkView
 from workbench.notebook.drawing import picture

@@ -14,7 +14,8 @@ import pytest
 
 pytest.importorskip("playwright", reason="Playwright is not installed")
 
-from browser.lab import CHROMIUM, lab
+from browser.chromium import CHROMIUM
+from browser.lab import lab
 
 WHERE = os.environ.get("ARGUS_SCREENSHOTS")
 pytestmark = [

@@ -8,7 +8,6 @@ two.
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -18,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import anywidget
-from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
+from browser.chromium import chromium
+from playwright.sync_api import Page, expect
 
 expect.set_options(timeout=60_000)
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 THEMES = Path(sys.prefix) / "share" / "jupyter" / "lab" / "themes" / "@jupyterlab"
 BODY = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Argus</title><style>{theme}</style>
 <style>body {{ background: var(--jp-layout-color0); margin: 12px }} {style}</style></head>
@@ -105,26 +104,6 @@ class WidgetPage:
     def push(self) -> None:
         """Send the page what Python changed, as the kernel does."""
         self.page.evaluate("(state) => window.model.changed(state)", self.take({}))
-
-
-_STARTED: list[tuple[Playwright, Browser]] = []
-
-
-def chromium() -> Browser:
-    """The Chromium of this module's tests, which is started when one first asks for it."""
-    if not _STARTED:
-        playwright = sync_playwright().start()
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        _STARTED.append((playwright, browser))
-    return _STARTED[0][1]
-
-
-def end_chromium() -> None:
-    """End it: while Playwright is there, nothing else of the thread may have a loop of events."""
-    while _STARTED:
-        playwright, browser = _STARTED.pop()
-        browser.close()
-        playwright.stop()
 
 
 @contextmanager

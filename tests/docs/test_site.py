@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from browser.lab import CHROMIUM
+from browser.chromium import CHROMIUM
 from doc_pages import ROOT, pages
 
 LOADED = re.compile(r"<(?:script|img|iframe)\b[^>]*\bsrc=\"(https?:[^\"]*)|<link\b[^>]*\bhref=\"(https?:[^\"]*)")
