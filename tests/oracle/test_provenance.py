@@ -7,9 +7,10 @@ import pytest
 from long import LONG
 from oracle.bags import difference, frame_rows
 from oracle.class_queries import ALL
-from oracle.harness import Case, Oracle
+from oracle.harness import Case, Feed, Oracle
 from oracle.test_corrections import feeds as corrected_feeds
 from oracle.test_query_classes import feeds
+from oracle.test_windows import SESSIONS, G
 from oracle.test_without_spark import LEAST, SEED, registered
 from pyspark.sql import SparkSession
 
@@ -80,6 +81,14 @@ def test_queries_of_each_class_under_corrections(in_process: InProcess, kinds: l
     with Oracle(in_process, corrected_feeds(seed=SEED if LONG else 3)) as oracle:
         found = registered(oracle, dict.fromkeys(chosen))
         assert check_explained(oracle, 100) >= (len(found) if LONG else 100)
+
+
+def test_rows_of_sessions(in_process: InProcess) -> None:
+    cases = {name: case for name, case in SESSIONS.items() if name != "of late"}  # no row that explains it is now
+    with Oracle(in_process, {"g": Feed(G, 20, 12, time="ts")}) as oracle:
+        oracle.register(cases)
+        assert check_explained(oracle, 1) == len(cases)
+        assert check_explained(oracle, 100) > 20
 
 
 def check_explained(oracle: Oracle, limit: int) -> int:

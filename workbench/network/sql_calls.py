@@ -11,13 +11,14 @@ from dataclasses import replace
 
 from workbench.sql.algebra.expressions import Call, Constant, Expression, shown_function
 from workbench.sql.algebra.zones import OF_ZONES
-from workbench.sql.windows.stream_time import SESSION, SLIDING, TUMBLING, duration_text
+from workbench.sql.functions.calls import SESSION_START
+from workbench.sql.windows.stream_time import SLIDING, TUMBLING, duration_text
 
 _UNREAD = "_unread"
 """The end of the names of tests whether a function of JSON cannot read what it asks for."""
 _OF_DIALECTS = ("_in_duckdb", "_in_postgres", "_of_bytes", "_ieee")
 """Ends of names that tell functions of one word apart."""
-_WINDOWS = {TUMBLING: "WINDOW_START", SLIDING: "WINDOW", SESSION: "SESSION_START"}
+_WINDOWS = {TUMBLING: "WINDOW_START", SLIDING: "WINDOW", SESSION_START: "SESSION_START"}
 _TEMPLATES = {
     # places of arrays and maps
     "has_place": "EXPLODE({0})", "with_places": "{0}", "run_lengths": "LIST_HISTOGRAM({0})",

@@ -19,9 +19,10 @@ from workbench.sql.algebra.analytic import AnalyticCall
 from workbench.sql.algebra.column_names import stored_name
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, Origin, column_name, columns
 from workbench.sql.algebra.types import Kind
-from workbench.sql.functions.calls import call
+from workbench.sql.functions.calls import SESSION_START, call
 from workbench.sql.logical import (
     Block,
+    Grouping,
     Input,
     LogicalQuery,
     Ordered,
@@ -84,8 +85,7 @@ def _narrowed(block: Block, partners: int | None, finder: Finder) -> Block:
     if block.analytics:
         block = _without_unread(block, block.qualify, finder)
     if block.grouping is not None and block.having:
-        groups = {Column(column_name(group), group.type): group for group in block.grouping.groups}
-        block = replace(block, where=conjunction(block.where, _over(block.having, groups)))
+        block = replace(block, where=conjunction(block.where, _over(block.having, _of_one_row(block.grouping))))
     block = replace(block, where=_with_equal_columns(_with_arrays(block.where), block.inputs))
     if is_empty(block):
         return _reads_no_rows(block)
@@ -297,12 +297,18 @@ def _of_rows(block: Block) -> dict[Column, Expression]:
     """What a block's columns mean in the rows of its inputs."""
     if block.grouping is None:
         return _shown(block)
-    groups = {Column(column_name(group), group.type): group for group in block.grouping.groups}
+    groups = _of_one_row(block.grouping)
     return {
         column: groups[value]
         for column, value in _shown(block).items()
         if isinstance(value, Column) and value in groups
     }
+
+
+def _of_one_row(grouping: Grouping) -> dict[Column, Expression]:
+    """The columns of groups by what each means of one row; the session of a row depends on other rows."""
+    groups = (group for group in grouping.groups if not (isinstance(group, Call) and group.function == SESSION_START))
+    return {Column(column_name(group), group.type): group for group in groups}
 
 
 def _without_unread(block: Block, tests: PredSet, finder: Finder) -> Block:

@@ -45,6 +45,7 @@ from workbench.sql.logical import (
 )
 from workbench.sql.narrowing import is_empty, with_inner_tests
 from workbench.sql.predicates.cnf import TRUE, Literal, Operator, PredSet, conjunction, or_pred, pred_set
+from workbench.sql.session_starts import session_of, with_session_starts
 from workbench.sql.windows.stream_time import ROW
 
 DECIDING = frozenset({"min", "max"})
@@ -188,7 +189,8 @@ def renamed(block: Block, stage: Stage, width: int) -> tuple[int, ...] | None:
 def only_stream(block: Block, stage: Stage) -> StreamInput | None:
     """The stream that a block reads, and nothing else, if the next step leads from it to its inputs' rows."""
     (first, *others) = block.inputs or (None,)
-    is_last = not others and block.window == TRUE and _next(block, stage) is None
+    by_session = block.grouping is not None and session_of(block.grouping.groups) is not None
+    is_last = not others and not by_session and block.window == TRUE and _next(block, stage) is None
     return first if is_last and isinstance(first, StreamInput) else None
 
 
@@ -239,13 +241,21 @@ def step_back(part: Input, stage: Stage, values: Sequence[Sequence[Value] | None
         query = _asked(part, stage, level.among(values), _named(shown))
         return _step(query, ((part, next_, len(shown)),), level)
     level = _of_arguments(part, level, stage)
+    groups = part.grouping.groups if part.grouping is not None else ()
     if part.grouping is not None:
         arguments = [statistic.arguments[0] for statistic in _deciding(part.grouping)]
-        level = replace(level, compared=[*part.grouping.groups, *arguments])
+        level = replace(level, compared=[*groups, *arguments])
     row_of = _columns_of if only_stream(part, stage) else _row_of
     inputs = [(item, row_of(item, source)) for source, item in enumerate(part.inputs)]
     shown = [column for _, own in inputs for column in own]
-    query = Block(part.inputs, conjunction(part.where, level.among(values)), _named(shown), window=part.window)
+    query = Block(part.inputs, part.where, _named(shown), window=part.window)
+    if (session := session_of(groups)) is not None:
+        plain = {group: of for group, of in zip(groups, values, strict=True) if group != session}
+        query = replace(query, where=conjunction(query.where, having_values([*plain], [*plain.values()])))
+        rows, read = with_session_starts(query, groups)
+        level = replace(level, compared=[read[group] for group in groups])
+        query = Block((rows,), TRUE, _named([read[column] for column in shown]))
+    query = replace(query, where=conjunction(query.where, level.among(values)))
     return _step(query, tuple((item, Stage.ROWS, len(own)) for item, own in inputs), level)
 
 
@@ -376,8 +386,11 @@ def _of_arguments(block: Block, level: _Level, stage: Stage) -> _Level:
 
 
 def _deciding(grouping: Grouping) -> tuple[AggregateCall, ...]:
-    """The statistics of groups, if the rows that have its value decide each, as of MAX; else none."""
-    statistics = grouping.statistics
+    """The statistics of groups, if the rows that have its value decide each, as of MAX; else none.
+
+    Of a session all rows decide where it begins.
+    """
+    statistics = () if session_of(grouping.groups) is not None else grouping.statistics
     return statistics if all(statistic.function in DECIDING for statistic in statistics) else ()
 
 

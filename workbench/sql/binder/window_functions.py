@@ -21,7 +21,7 @@ from workbench.sql.algebra.types import DATE, INTEGER
 from workbench.sql.binder.methods import method_hint
 from workbench.sql.binder.scope import Item, Scope
 from workbench.sql.functions.aggregates import expand
-from workbench.sql.functions.calls import call
+from workbench.sql.functions.calls import SESSION_START, call
 from workbench.sql.functions.declaration import as_moment
 from workbench.sql.functions.reading import ExpressionBinder
 from workbench.sql.query_limits import MAX_WINDOWS
@@ -41,7 +41,7 @@ _TAKES = {
 }
 """Functions of windows -> the least and the largest number of arguments, and what they are."""
 _LENGTH = "INTERVAL '1' HOUR"
-_STARTS = (stream_time.TUMBLING, stream_time.SLIDING, stream_time.SESSION)
+_STARTS = (stream_time.TUMBLING, stream_time.SLIDING, SESSION_START)
 _PARTS = {f"{name}_{part}": (name, part) for name in WINDOWS for part in ("start", "end")}
 
 
@@ -90,7 +90,7 @@ def start_of_window(
     time = as_moment(time)
     seconds = [_seconds(b, part) for part in lengths]
     if name in (SESSION_WINDOW, SESSION):
-        return Call(stream_time.SESSION, (time, Constant(seconds[0], INTEGER)), time.type)
+        return Call(SESSION_START, (time, Constant(seconds[0], INTEGER)), time.type)
     slide, size = seconds if name == HOP else (seconds[-1], seconds[0])
     if slide > size:
         hint = "WindowIs in a for loop may hop over rows"
@@ -154,7 +154,7 @@ def part_of_window(start: Expression, name: str, keep: Callable[[AggregateCall],
     match start, name.lower():
         case _, "start":
             return start
-        case Call(function, (time, Constant() as gap)), "end" if function == stream_time.SESSION:
+        case Call(function, (time, Constant() as gap)), "end" if function == SESSION_START:
             return None if keep is None else call("add_seconds", expand("max", (time,), False, keep), gap)
         case Call(_, (_, Constant() as size, *_)), "end":
             return call("add_seconds", start, size)
@@ -177,8 +177,8 @@ def name_parts(start: Call, scope: Scope, keep: Callable[[AggregateCall], None])
     """
     named = [(name, part_of_window(start, name, keep)) for name in ("start", "end")]
     parts = {name: part for name, part in named if part is not None}
-    called = SESSION_WINDOW if start.function == stream_time.SESSION else TIME_WINDOW
-    if start.function == stream_time.SESSION:
+    called = SESSION_WINDOW if start.function == SESSION_START else TIME_WINDOW
+    if start.function == SESSION_START:
         meaning = {call("add_seconds", start, start.arguments[1]): parts["end"]}
         for item in scope.items:
             item.columns = {name: meaning.get(e, e) for name, e in item.columns.items()}

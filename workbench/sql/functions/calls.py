@@ -20,6 +20,8 @@ FUNCTIONS: dict[str, Function] = {}
 """Every function by its name in expressions; the package fills it from the modules that declare them."""
 NOW = "now"
 """The event time of streams, which is no function of values and has no declaration."""
+SESSION_START = "session_start"
+"""The start of the session that a row is in, which depends on the other rows of its group, and has none either."""
 WITHIN = "within"
 """An integer, or NULL where the type of the result has no such number."""
 _OFFSET_IN_TEXT = r"[T ][0-9][0-9:.]*\s*[^0-9:.\s]"

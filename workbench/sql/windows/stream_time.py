@@ -16,14 +16,13 @@ from typing import TypeGuard
 
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, Value, walk
 from workbench.sql.algebra.types import DATE, INTEGER, STRING, TIMESTAMP, DataType, Kind
-from workbench.sql.functions.calls import NOW
+from workbench.sql.functions.calls import NOW, SESSION_START
 
 INSTANT, VARIABLE = "instant", "loop variable"
 """Functions: the instant at which a loop stands, and inside a loop its variable."""
 
-TUMBLING, SLIDING, SESSION = "window_start", "window_starts", "session_start"
-"""Functions that give the start of the window of a time; of its several windows, until these are rewritten; or of the
-session that it is in, which depends on the other rows of its group."""
+TUMBLING, SLIDING = "window_start", "window_starts"
+"""Functions that give the start of the window of a time; of its several windows, until these are rewritten."""
 
 EventTimeVector = Mapping[str, Value]
 """For every stream, by its name in lower case, the largest event time seen, and under its ``row_number_key`` the number
@@ -54,7 +53,7 @@ def now_of(streams: Iterable[str], type_: DataType) -> Call:
 
 def is_session(group: Expression) -> bool:
     """Whether rows are grouped by sessions."""
-    return isinstance(group, Call) and group.function == SESSION
+    return isinstance(group, Call) and group.function == SESSION_START
 
 
 def reads_now(expression: Expression) -> bool:
@@ -177,7 +176,7 @@ def duration_text(seconds: int) -> str:
 
 def is_window(group: Expression) -> TypeGuard[Call]:
     """Whether an expression is a window that is a group."""
-    return isinstance(group, Call) and group.function in (TUMBLING, SLIDING, SESSION)
+    return isinstance(group, Call) and group.function in (TUMBLING, SLIDING, SESSION_START)
 
 
 def is_sliding(group: Expression) -> bool:

@@ -48,7 +48,7 @@ def numbered(ordered: OrderedRows) -> list[list[tuple[Any, ...]]]:
     parts: dict[int, list[tuple[Any, ...]]] = {}
     for row in rows.to_pylist():
         values = [repr(value) for name, value in row.items() if not name.startswith("_")]
-        parts.setdefault(row["_part"], []).append((row["_row"], row["_rank"], row["_group"], *values))
+        parts.setdefault(row["_part"], []).append((row["_place"], row["_rank"], row["_group"], *values))
     return sorted(map(sorted, parts.values()))
 
 

@@ -267,17 +267,17 @@ def in_duckdb(call: AnalyticCall, along: Sequence[Along]) -> str:
     if name in NUMBERS:
         return NUMBERS[name]
     arguments = [f'"{a.name}"' if isinstance(a, Column) else str(a.value) for a in call.arguments[:2]]  # type: ignore[attr-defined]
-    order = "_row" if frame is None or frame.unit == "rows" else "_group"
+    order = "_place" if frame is None or frame.unit == "rows" else "_group"
     of_frame = frame.text if frame else ""
     if call.ignore_nulls and order == "_group":
         # Which one it is of peers depends on their order.
-        order, of_frame = "_row", "ROWS " + of_frame.removeprefix("RANGE ")
-        of_frame = of_frame.replace("AND CURRENT ROW", "AND (_last - _row) FOLLOWING")
-        of_frame = of_frame.replace("BETWEEN CURRENT ROW", "BETWEEN (_row - _rank) PRECEDING")
+        order, of_frame = "_place", "ROWS " + of_frame.removeprefix("RANGE ")
+        of_frame = of_frame.replace("AND CURRENT ROW", "AND (_last - _place) FOLLOWING")
+        of_frame = of_frame.replace("BETWEEN CURRENT ROW", "BETWEEN (_place - _rank) PRECEDING")
     over = f"OVER (PARTITION BY _part ORDER BY {order} {of_frame})"
     value = f"{name}({', '.join(arguments)}{' IGNORE NULLS' * call.ignore_nulls}) {over}"
     if name == "count" and not arguments:
-        value = f"max(_row) {over}"  # the rows before have numbers, too
+        value = f"max(_place) {over}"  # the rows before have numbers, too
     elif along and running(call) and (before := known_along(call)):
         count, total = prefix_columns(before[0], along.index(before[0]))
         counted = f"(coalesce({count}, 0) + count({arguments[0]}) {over})"

@@ -45,7 +45,7 @@ _FARTHEST = 2**40
 
 MarkValue = Callable[[OrderedBatch], npt.NDArray[Any]]
 
-NUMBERS = {"row_number": "_row", "rank": "_rank", "dense_rank": "_group"}
+NUMBERS = {"row_number": "_place", "rank": "_rank", "dense_rank": "_group"}
 """Functions whose value is a mark of the row."""
 
 
@@ -218,7 +218,7 @@ class FrameValue:
             if not running(self.function):
                 return np.asarray(sum(frame.lengths for frame in frames))
             # Rows that are not read have numbers, too: the last one has that of all.
-            unread = batch.rows.column("_row").to_numpy()[batch.part.high - 1] - batch.part.lengths
+            unread = batch.rows.column("_place").to_numpy()[batch.part.high - 1] - batch.part.lengths
             return unread + frames[0].lengths
         return _differences(np.diff(_Known.of(arguments[0]).count), frames) + self._counts_before(batch)
 
@@ -329,7 +329,7 @@ _SHARES: dict[str, MarkValue] = {"percent_rank": _percent_rank, "cume_dist": _cu
 
 def _ntile(batch: OrderedBatch, tiles: int) -> Positions:
     """The number of a row's tile; the first tiles have one row more where they cannot be of one size."""
-    row = batch.mark("_row") - 1
+    row = batch.mark("_place") - 1
     size, large = np.divmod(batch.mark("_rows"), tiles)
     in_large = large * (size + 1)
     return np.where(row < in_large, row // (size + 1), large + (row - in_large) // np.maximum(size, 1)) + 1

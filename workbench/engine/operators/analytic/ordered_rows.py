@@ -23,7 +23,7 @@ from workbench.engine.storage.indexes.order_index import RowOrder
 from workbench.engine.storage.indexes.prefix_index import Along, SumAlong
 from workbench.engine.storage.layout import BATCH, WEIGHT, only
 
-ORDER_COLUMNS = ("_part", "_row", "_rank", "_group", "_last", "_rows", "_sign", "_keep", "_same")
+ORDER_COLUMNS = ("_part", "_place", "_rank", "_group", "_last", "_rows", "_sign", "_keep", "_same")
 """Columns that ordered rows get: the number of their partition, their own from 1, that of their first peer, how many
 groups of peers there are up to them, the number of their last peer, how many rows the partition has, 1 for rows after
 the batch and -1 for those before it, 1 where the row's values are wanted and it is not only a neighbour, and a number
