@@ -1,4 +1,4 @@
-"""Each answer says of when it is: batch, event times, and what waits, was late, quarantined or left out."""
+"""Each answer has a line *as of*: batch, event times, and how many rows wait, were late, quarantined or left out."""
 
 from __future__ import annotations
 

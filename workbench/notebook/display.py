@@ -221,7 +221,7 @@ def with_as_of(shown: Shown, as_of: AsOf, query: str = "") -> Shown:
 
     Args:
         shown: the answer.
-        as_of: of when it is.
+        as_of: its line *as of*.
         query: its name, where answers of several are shown.
     """
     html = shown.html if shown.html is not None else monospace(shown.text)

@@ -116,7 +116,7 @@ def _sections(session: Session, queries: Sequence[Query], rows: int) -> Iterator
 
 
 def answer_section(session: Session, query: Query, rows: int, grid: DashboardGrid | None = None) -> str:
-    """The section of a query: of when it is, its chart, its first rows, its text; in a place of a grid."""
+    """The section of a query in a cell of the grid: its line *as of*, its chart, its first rows and its text."""
     width, area = (_CHART, "") if grid is None else (grid.chart_width(query.name), grid.area(query.name))
     parts = answer_parts(session, query, rows)
     drawn = parts.drawn
@@ -131,7 +131,7 @@ def _section(title: str, html: str, wide: bool = False, area: str = "") -> str:
 
 @dataclass(frozen=True)
 class AnswerParts:
-    """What is shown of an answer: of when it is, what its chart draws, and its first rows with its text."""
+    """The parts of an answer that are shown: its line *as of*, its chart, and its first rows with its text."""
 
     as_of: str
     drawn: DrawnRows | None

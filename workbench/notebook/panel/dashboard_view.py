@@ -46,7 +46,7 @@ class _AnswerBox:
 
 
 class DashboardView(View):
-    """The answers of some queries, each with its chart and of when it is.
+    """The answers of some queries, each with its chart and its line *as of*.
 
     Args:
         session: the session to show.
