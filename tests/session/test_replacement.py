@@ -45,7 +45,13 @@ def test_what_an_edit_would_change_is_said_and_nothing_changes(session):
     with pytest.raises(QueryError, match="query sums, which reads it, cannot then"):
         session.compare("SELECT id, g FROM T", "big")
     other = session.compare("SELECT g, COUNT(*) AS n FROM T GROUP BY g", "alert").answers
-    assert str(other).startswith("the answer has other columns, before g integer, s integer and then g integer, n")
+    assert str(other) == "the answer has other columns: n integer is new, s integer goes; 0 rows before, 3 now"
+    wider = session.compare("SELECT v, g, id, v AS w FROM T WHERE v > 2", "big").answers
+    assert str(wider).startswith("the answer has other columns: w integer is new; 4 rows")
+    typed = session.compare("SELECT id, g, CAST(v AS DOUBLE) AS v FROM T WHERE v > 2", "big").answers
+    assert str(typed).startswith("the answer has other columns: v is double and was integer; 4 rows")
+    order = session.compare("SELECT v, g, id FROM T WHERE v > 2", "big").answers
+    assert str(order).startswith("the answer has other columns: they stand in another order; 4 rows")
 
 
 def test_readers_and_sinks_go_over_in_one_step(session, in_process):

@@ -523,6 +523,7 @@ def test_what_is_refused(in_process: InProcess, tmp_path: Path) -> None:
         session.register("SELECT m FROM first", name="second")
         for args, message in (
             (("T", "other"), "T has no column other"),
+            (("T", "w.x"), "w.x is a field of w, and a field is not widened"),
             (("T", "note", "double"), "note was added to the stream"),
             (("T", "v"), "T.v is integer, and no other type has many, many"),
             (("T", "id"), "what type is T.id to have"),

@@ -78,6 +78,12 @@ def test_values_of_python_are_what_is_declared(kind: str, tmp_path: Path) -> Non
         assert (found, log.quarantined) == (expected, ())
 
 
+def test_what_a_line_declares_is_not_asked_for_again(tmp_path: Path) -> None:
+    (tmp_path / "shares.csv").write_text("v,n\n12 %,1\n7.5 %,2\n")
+    log = ingest("x", str(tmp_path / "shares.csv"), tmp_path / "log", columns={"v": "double"})
+    assert log.guesses["v"].why == "declared; numbers as 12 %"
+
+
 def test_the_unit_of_a_time_is_found_out_where_it_is_not_declared_and_said(tmp_path: Path) -> None:
     with pytest.raises(StreamError, match="timestamp ms, or s, us or ns, declares the unit"):
         of_file('{"v":1700000000123}\n{"v":12}\n', tmp_path, {"v": "timestamp"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import shutil
 from collections.abc import Callable
 from decimal import Decimal
@@ -17,6 +18,7 @@ from streams.test_odd_inputs import LINES, goes_on
 
 from workbench.sql.algebra.types import decimal
 from workbench.streams.files import json_lines
+from workbench.streams.files.json_records import as_record
 from workbench.streams.live.sources import open_live
 from workbench.streams.log import open_log
 from workbench.streams.stream import replayed
@@ -303,3 +305,9 @@ def test_decimals_that_were_declared(tmp_path: Path) -> None:
     reader.widen([("v", decimal(20, 6))])
     fetched = reader.fetch({}, 10)
     assert fetched.rows["v"].to_pylist() == [Decimal("1.5"), Decimal("123.456")] and not fetched.problem
+
+
+@pytest.mark.parametrize("line", [b'{"a": "b', b'{"a": "b\x01"}', b'{"a": 1', b'{"a" 1}', b"[", b'{"a": \\}'])
+def test_a_line_that_is_cut_says_where(line: bytes) -> None:
+    said = as_record(line)
+    assert isinstance(said, str) and re.fullmatch(r"it is no JSON: (?!.*at at).* at its character \d+", said)

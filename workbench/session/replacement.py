@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
@@ -21,6 +21,7 @@ from workbench.session.answer_reader import AnswerReader
 from workbench.session.readers_anew import as_registered
 from workbench.session.state import ACTIVE, QueryRecord, State
 from workbench.session.transitions import BoundText, Runtime
+from workbench.sql.algebra.types import DataType
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.logical import LogicalQuery, identifying_columns, output_columns
 
@@ -49,7 +50,7 @@ class AnswerDifference:
     def __str__(self) -> str:
         before, after = (f"{number:,}" for number in self.rows)
         if self.columns:
-            return f"the answer has other columns, {self.columns}: {before} rows before, {after} now"
+            return f"the answer has other columns: {self.columns}; {before} rows before, {after} now"
         if not (self.added or self.removed or self.changed):
             return f"the answer is the same over the stored rows: {counted(self.rows[0], 'row')}"
         counts = f"{self.added:,} added, {self.removed:,} removed, {self.changed:,} changed"
@@ -146,6 +147,15 @@ def compare_answers(
     return Replacement(old.name, reused, hydrated, dropped, tuple(moved), answers)
 
 
+def _other_columns(before: Sequence[tuple[str, DataType]], after: Sequence[tuple[str, DataType]]) -> str:
+    """How the columns of two answers differ, in words."""
+    was, now = dict(before), dict(after)
+    new = [f"{name} {type_} is new" for name, type_ in now.items() if name not in was]
+    gone = [f"{name} {type_} goes" for name, type_ in was.items() if name not in now]
+    typed = [f"{name} is {type_} and was {was[name]}" for name, type_ in now.items() if was.get(name, type_) != type_]
+    return ", ".join([*new, *gone, *typed]) or "they stand in another order"
+
+
 def _difference(reader: AnswerReader, state: State, old: QueryRecord, new: LogicalQuery) -> AnswerDifference:
     with ExitStack() as stack:
         before = stack.enter_context(reader.answers_in(state, old))
@@ -154,8 +164,7 @@ def _difference(reader: AnswerReader, state: State, old: QueryRecord, new: Logic
         rows = tables[0].num_rows, tables[1].num_rows
         shapes = [output_columns(query) for query in (old.logical, new)]
         if shapes[0] != shapes[1]:
-            columns = " and then ".join(", ".join(f"{name} {type_}" for name, type_ in shape) for shape in shapes)
-            return AnswerDifference(rows, columns=f"before {columns}")
+            return AnswerDifference(rows, columns=_other_columns(*shapes))
         found = fetch_difference(*tables)
         shown = frame_of(to_shown_table(found, after.plan, old.timezone, ("weight",)))
     groups = identifying_columns(new) if identifying_columns(old.logical) == identifying_columns(new) else None

@@ -115,6 +115,10 @@ def _known(stream: Stream, column: str) -> tuple[str, DataType]:
     if stored in {added.name for added in stream.log.added}:
         hint = "what was kept of it has all its digits; add the member under the type that it is to have"
         raise StreamError(f"{stream.name}.{column} was added to the stream, and is not widened", hint=hint)
+    whole, _, field = column.partition(".")
+    if field and stored not in columns and stored_name(whole) in columns:
+        hint = f"declare all of {whole}, as --type does, and add the stream again with --replace"
+        raise StreamError(f"{column} is a field of {whole}, and a field is not widened", hint=hint)
     if stored not in columns:
         names = [display_name(name) for name in columns]
         raise StreamError(

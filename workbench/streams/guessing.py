@@ -63,6 +63,7 @@ _TIMES = frozenset({Kind.DATE, Kind.TIMESTAMP})
 _ZEROS = r"^\s*[+-]?0\d[\d.,]*\s*$"
 _PHONE = r"^\s*\+\d{7,}\s*$"
 _BARE_EXPONENT = r"^\s*[+-]?\d+[eE]\d+\s*$"
+_SHARES = ", which are perhaps shares of 1"
 _CODE = (
     r"^\s*(?:(?:[A-Za-z-]*\d[\dA-Za-z-]*[A-Za-z]|[A-Za-z][\dA-Za-z-]*\d)[\dA-Za-z-]*"
     r"|\d+(?:-\d+)+|\d+(?:\.\d+){2,})\s*$"
@@ -183,7 +184,7 @@ def guess(name: str, values: pa.Array, point: str | None = None) -> Guess:
     if (percent := _percent_form(text, point)) is not None:
         example = _first(text, "%")
         number = example.replace("%", "").strip()
-        why = f"numbers as {example}, which are perhaps shares of 1: {declaration(name, 'double')} reads {number}"
+        why = f"numbers as {example}{_SHARES}: {declaration(name, 'double')} reads {number}"
         return Guess(name, STRING, why, first, percent)
     why = _with_other_point(amounts, point) if most and point is not None else ""
     return Guess(name, STRING, why or f"texts{how_to_declare(name, text)}", first, ",." if point == "," else PLAIN)
@@ -394,7 +395,7 @@ def declared(column: str, type_: DataType, form: str, found: Guess | None) -> Gu
     if form:
         return Guess(column, type_, f"declared, as {form}", first, form, declared=True)
     if found is not None and type_.kind in _NUMBERS and found.form != PLAIN:
-        return Guess(column, type_, f"declared; {found.why}", first, found.form, declared=True)
+        return Guess(column, type_, f"declared; {found.why.split(_SHARES)[0]}", first, found.form, declared=True)
     numbers = found is not None and found.type.kind in _NUMBERS
     if numbers and type_.kind in _TIMES and (unit := unit_of(first)):
         why = f"declared; {unit_text(unit)}, as its values say: {type_} {unit} declares that"

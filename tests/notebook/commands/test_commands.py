@@ -377,7 +377,8 @@ def test_help_lists_every_command_and_explains_one(run):
         ("%%argus\nSELECT big", "required: NAME", "help"),
         ("%%argus q1\n   ", "the cell has no SQL", "below"),
         ("%%argus q1", "the cell has no SQL", "below"),
-        ("%argus help nothing", "there is no help on nothing", "%argus help lists"),
+        ("%argus help xyzzy", "there is no help on xyzzy", "%argus help lists"),
+        ("%argus help profile", "there is no help on profile", "Results"),
         ("%argus help alert", "there is no help on alert", "%argus notify NAME CONDITION"),
     ],
 )
@@ -564,6 +565,7 @@ def test_help_finds_what_several_words_are_about(run):
     assert "--changes upsert" in (run("%argus help correct").error.hint or "")
     assert run("%argus help why not").text.startswith("usage: %argus why-not")
     assert "%argus open: " in run("%argus help saved session folder").text
+    assert run("%argus help sliders").text.startswith("%argus dashboard: ")
     assert "no help on xyzzy plugh" in str(run("%argus help xyzzy plugh").error)
 
 

@@ -70,6 +70,10 @@ _MEANT = {
         ("correct", "correction", "corrections", "update", "upsert", "amend", "edit", "fix"),
         "%argus stream NAME FILE --key id --changes upsert: a later row with the key of one counts instead of it",
     ),
+    **dict.fromkeys(
+        ("profile", "nulls", "distinct", "histogram", "statistics"),
+        "%argus opens the panel: its tab Results, columns, has missing values, different ones and how they are spread",
+    ),
     **dict.fromkeys(("alert", "watch"), "%argus notify NAME CONDITION says which rows come to satisfy it"),
 }
 """The commands to use instead of those of other tools."""
@@ -152,7 +156,7 @@ def overview() -> str:
     examples=("%argus help", "%argus help run", "%argus help %%argus", "%argus help correct a row"),
 )
 def help_command(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Say what the commands do; of several words, which commands are about them.
+    """Say what the commands do; of other words, which commands are about them.
 
     Raises:
         MagicError: there is no such command, or none is about the words.
@@ -164,7 +168,7 @@ def help_command(context: NotebookContext, arguments: argparse.Namespace) -> Non
     try:
         display(find_command(command_and_rest(asked)[0] if asked.replace(" ", "-") in COMMANDS else asked).help())
     except MagicError as error:
-        if " " in asked and (found := about(asked.split())):
+        if asked.lower() not in _MEANT and (found := about(asked.split())):
             display("\n".join([*found, "%argus help COMMAND says more."]))
             return
         # A command that is only a little alike is no answer to a word that means something else.

@@ -351,7 +351,8 @@ def plan(context: NotebookContext, arguments: argparse.Namespace) -> None:
     file = Path(arguments.save).expanduser()
     kind = file.suffix.lower()
     if kind not in (*DRAWN, ".sql"):
-        raise MagicError(f"{file} is no drawing that can be written", hint=f"end its name with {', '.join(DRAWN)}")
+        hint = f"end its name with {', '.join([*DRAWN, '.sql'])}; %argus snapshot page.html draws it on a page"
+        raise MagicError(f"{file} is no drawing that can be written", hint=hint)
     if kind == ".sql":
         dialect = arguments.dialect or "duckdb"
         text = network.to_sql(dialect, None if query is None else [query])

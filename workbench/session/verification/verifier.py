@@ -332,7 +332,7 @@ def _refusal(problem: Exception) -> NotVerifiable:
         return problem
     if isinstance(problem, UnsupportedError):
         return NotVerifiable(problem.message)
-    named = re.search(r"\[[A-Z_.]+\] ?(.*)", str(problem)) or re.search("(.+)", str(problem))
+    named = re.search(r"\[[A-Z_.]+\] ?(?:.*:\n)?(.*)", str(problem)) or re.search("(.+)", str(problem))
     said = re.split(r" on search path|[.;] SQLSTATE", named[1])[0] if named else type(problem).__name__
     return NotVerifiable(f"Spark SQL does not evaluate its text: {said}")
 

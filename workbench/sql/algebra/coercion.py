@@ -287,7 +287,7 @@ def _hint(expression: Expression, type_: DataType) -> str:
         if type_.temporal and parse_instant(expression.value) is not None:
             return f"it has an offset, and times here have none: TIMESTAMP WITH TIME ZONE '{expression.value}'"
         if written := literal_hint(expression.value, type_):
-            return written if type_.temporal else f"{written}, without quotes"
+            return written if type_.temporal or "'" in written else f"{written}, without quotes"
         if type_.temporal:
             form = "dates are year-month-day, as in 2002-11-20" if type_.kind is Kind.DATE else _TIMES
             return f"{form}; TO_{type_.kind.upper()} reads other formats"

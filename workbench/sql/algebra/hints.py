@@ -48,7 +48,8 @@ def literal_hint(text: str, type_: DataType) -> str | None:
     if type_.temporal and (lacks := _lacking_day(text)):
         return lacks
     if type_.kind is Kind.DOUBLE and _NO_DIGITS.fullmatch(text.strip()):
-        return f"write CAST('{text.strip()}' AS DOUBLE)"
+        is_nan = "; ISNAN(x) is true of it" if text.strip().lower() == "nan" else ""
+        return f"write CAST('{text.strip()}' AS DOUBLE){is_nan}"
     if type_.temporal:
         meant = [f"'{time}'" for time in _times(text.strip(), type_.kind is Kind.DATE)]
     else:

@@ -50,7 +50,8 @@ def as_record(line: bytes) -> JsonRecord | str:
     except UnicodeDecodeError as error:
         return f"it is no text in UTF-8: byte {error.object[error.start]:#04x} at {error.start}"
     except json.JSONDecodeError as error:
-        return f"it is no JSON: {error.msg} at its character {min(error.pos, len(error.doc.rstrip())) + 1}"
+        place = min(error.pos, len(error.doc.rstrip())) + 1
+        return f"it is no JSON: {error.msg.removesuffix(' at')} at its character {place}"
     except ValueError as error:
         return f"it is no JSON: {error}"
     except RecursionError:
