@@ -8,6 +8,7 @@ does with other numbers, is not new.
 from __future__ import annotations
 
 import datetime as dt
+import re
 import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -24,6 +25,7 @@ LINES = 5
 """Batches that are shown, the newest first."""
 _ROWS = 3
 """Rows that are shown of each."""
+_CELL = "a cell's output"
 
 
 class Noticed:
@@ -84,8 +86,8 @@ class Notification:
         panel.cells.add(self)
 
     def __str__(self) -> str:
-        """What the list of sinks calls it."""
-        return "a cell's output"
+        """What the list of sinks calls it, by which ``least_of`` knows how many rows it says at least."""
+        return _CELL + (f", of at least {self._least:,} new rows" if self._least > 1 else "")
 
     def __call__(self, batch: int, changes: pd.DataFrame) -> None:
         """A batch was brought."""
@@ -118,6 +120,17 @@ class Notification:
         title = "\n".join([f"{self._title}: {state}", *(line for line, _ in self._told)])
         frames = [rows for _, rows in self._told if len(rows)]
         return frame_table(pd.concat(frames), title) if frames else plain(title)
+
+
+def least_of(target: str) -> int:
+    """How many new rows of a batch a notification says at least, by what the list of sinks calls it.
+
+    Example:
+        >>> least_of("a cell's output, of at least 1,200 new rows"), least_of("a cell's output")
+        (1200, 0)
+    """
+    least = re.search(r"of at least ([\d,]+) new rows$", target)
+    return int(least[1].replace(",", "")) if least else 0
 
 
 def newly(changes: pd.DataFrame, identity: Sequence[int] | None) -> pd.DataFrame:

@@ -261,6 +261,28 @@ def test_what_was_watched_is_watched_again_after_the_session_is_opened(tmp_path:
     context.close()
 
 
+def test_how_many_rows_are_said_at_least_is_kept(tmp_path: Path, shown: list[str]) -> None:
+    rows = pd.DataFrame({"n": [1, 9, 2, 9, 9, 8, 3, 7]})  # of each batch of two: one above 5, two, one
+    context = NotebookContext(
+        {}, lambda: Session(InProcess(), tmp_path / "s"), lambda path, trust=None: Session.open(path, InProcess())
+    )
+    context.session.add_stream("T", rows, history=2, batch=2)
+    context.session.register("SELECT n FROM T", name="all_rows")
+    for line in ("all_rows n > 5 --least 2", "all_rows --least 3"):
+        watch.notify.run(context, watch.notify.parse(line))
+    for _ in range(2):
+        context.close()
+        del shown[:]
+        sessions_module.open_session.run(context, sessions_module.open_session.parse(f"{tmp_path / 's'} --leave"))
+    context.session.run(9)
+    wait_until_told(context.session, "notify all_rows")
+    wait_until_told(context.session, "alert all_rows")
+    told = {text.split(":")[0]: text for text in shown}
+    assert [f"batch {batch}:" in told["all_rows where n > 5"] for batch in (1, 2, 3)] == [False, True, False]
+    assert "batch 1:" not in told["all_rows"]
+    context.close()
+
+
 @pytest.mark.parametrize("copied", ["saved", "copied by hand", "a copy of a copy"])
 def test_what_is_watched_goes_along_with_a_copy(tmp_path: Path, shown: list[str], copied: str) -> None:
     rows = pd.DataFrame({"city": ["x", "y", "x", "y"], "n": [1, 9, 2, 9]})

@@ -16,7 +16,7 @@ from workbench.monitoring.metrics import serve_metrics
 from workbench.notebook.command_line import argument, command, condition, natural_number, port_number
 from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import show
-from workbench.notebook.notification import Notification, noticed
+from workbench.notebook.notification import Notification, least_of, noticed
 from workbench.session.state import EAGER
 from workbench.sql.algebra.column_names import unique_names
 from workbench.sql.answer_condition import bind_condition
@@ -286,8 +286,8 @@ def watch_again(session: Session) -> dict[str, str]:
             if kind == _ALERT:
                 title = f"{name} where {condition_of(session, status.query)}"
                 rows_are = identifying_columns(session.query(name).logical) if name in session.queries else None
-            known, panel = max(0, status.batch), noticed(session.player)
-            notification = Notification(title, known, panel, alert=kind == _ALERT, identity=rows_are)
+            known, panel, least = max(0, status.batch), noticed(session.player), least_of(status.target)
+            notification = Notification(title, known, panel, least, kind == _ALERT, rows_are)
             session.add_sink(status.query, notification, name=sink)
         except WorkbenchError as error:
             problems[sink] = error.message

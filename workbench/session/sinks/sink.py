@@ -45,6 +45,7 @@ class SinkPosition:
         line: the line of history that the batch is of; ``None``: it was written when there was only one.
         ahead: by how much the number of the delivery of a batch is larger than the batch's.
         signature: of who gave the target, if that is known (``gate``).
+        called: how a target is called that cannot be written down.
     """
 
     query: str
@@ -55,6 +56,7 @@ class SinkPosition:
     line: int | None = None
     ahead: int = 0
     signature: str | None = None
+    called: str = ""
 
     @property
     def number(self) -> int:

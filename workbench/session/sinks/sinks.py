@@ -78,13 +78,15 @@ class Sinks:
         path = self._folder / f"{name}.json"
         written = str(given) if isinstance(given, str | Path) else None
         signature = None if written is None else self._gate.signed_sink(name, query, written)
-        place = SinkPosition(query, source.registration, written, line=source.line(), signature=signature)
+        called = target.description if written is None else ""
+        place = SinkPosition(query, source.registration, written, line=source.line())
         if path.exists():
             stored = read_place(path)
             if (stored.query, stored.registration) != (query, source.registration):
                 message = f"the sink {name} is of {stored.query} as it was registered before"
                 raise SessionError(message, hint=f"drop_sink({name!r}) forgets how far it had come")
-            place = replace(stored, target=written, signature=signature)
+            place = stored
+        place = replace(place, target=written, signature=signature, called=called)
         failed = partial(self._errors.add, ErrorPlace.SINK, name)
         self._sinks[name] = Sink(path, place, target, source, self._sent(name), self._limits, failed)
         self._stopped.pop(name, None)
@@ -115,7 +117,7 @@ class Sinks:
                 continue
             if not (problem := self._started(path, place)):
                 continue
-            behind, target = max(0, self._latest() - place.batch), shown_address(place.target or "")
+            behind, target = max(0, self._latest() - place.batch), shown_address(place.target or place.called)
             self._stopped[path.stem] = SinkStatus(place.query, target, place.batch, behind, problem)
 
     def _started(self, path: Path, place: SinkPosition) -> str:
