@@ -329,6 +329,18 @@ def test_counts_and_sums_are_drawn_before_other_numbers(sql: str, y: str, by: st
     assert (drawn.y, drawn.by) == (y, by)
 
 
+def test_numbers_that_most_rows_lack_are_not_drawn_unasked() -> None:
+    types = [("day", DATE), ("price", DOUBLE), ("n", INTEGER), ("mean", DOUBLE)]
+    days = [dt.date(2026, 1, day) for day in range(1, 5)]
+    rows = pd.DataFrame({"day": days, "price": [1.5] * 4, "n": [1, 2, 3, 4], "mean": [math.nan] * 3 + [2.5]})
+    assert ChartColumns.of(types, {}).drawn_as(rows).y == "n"
+    assert ChartColumns.of(types, {"y": "mean"}).drawn_as(rows).y == "mean"
+    assert ChartColumns.of(types, {"x": "n"}).drawn_as(rows).y == "price"
+    assert ChartColumns.of(types, {}).drawn_as(rows.assign(mean=[math.nan] * 2 + [2.5] * 2)).y == "mean"
+    assert ChartColumns.of(types, {}).drawn_as(rows.assign(price=None, n=None, mean=None)).y == "mean"
+    assert ChartColumns.of(types, {}).drawn_as(rows.head(0)).y == "mean"
+
+
 def test_names_that_repeat_are_stacked_by_the_other_name() -> None:
     types = [("city", STRING), ("kind", STRING), ("n", INTEGER)]
     columns = ChartColumns.of(types, {}, ["n"])

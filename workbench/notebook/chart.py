@@ -77,6 +77,7 @@ class ChartColumns:
         by_itself: whether these series were not asked for; of bars one is made, if they are too many or none repeats.
         of_each: how many numbers of each row are drawn, a series for each of their columns.
         latest: whether of many rows over time those are drawn that are the newest.
+        others: where ``y`` was not asked for, the other columns of numbers, those first that suit best.
     """
 
     x: str | None
@@ -87,6 +88,7 @@ class ChartColumns:
     by_itself: bool = False
     of_each: int = 1
     latest: bool = field(default=False, repr=False)
+    others: tuple[str, ...] = field(default=(), repr=False)
 
     @staticmethod
     def of(
@@ -134,7 +136,9 @@ class ChartColumns:
         texts = [name for name in named if name != x and kinds[name] is Kind.STRING]
         has_series = x_kind in _TIMES or (x_kind is Kind.STRING and y in totals and not kind)
         suits = texts[0] if has_series and len(texts) == 1 and "x" not in given else None
-        return ChartColumns(x, y, given.get("by", suits), kind, x_kind, suits is not None and "by" not in given)
+        others = [] if "y" in given else [name for name in reversed(offered) if name not in (x, y)]
+        by_itself = suits is not None and "by" not in given
+        return ChartColumns(x, y, given.get("by", suits), kind, x_kind, by_itself, others=tuple(others))
 
     @property
     def over_time(self) -> bool:
@@ -152,7 +156,11 @@ class ChartColumns:
         return POINTS if self.over_time or self.kind not in ("", BARS_KIND) or self.x_kind in _NUMBERS else BARS
 
     def drawn_as(self, rows: pd.DataFrame) -> ChartColumns:
-        """With the kind and series in which these rows are drawn, where none were asked for."""
+        """With the numbers, the kind and the series in which these rows are drawn, where none were asked for."""
+        if self.others:
+            there = {name: int(np.isfinite(_floats(rows[name])).sum()) for name in (self.y, *self.others)}
+            y = self.y if 2 * there[self.y] >= len(rows) else max(there, key=lambda name: there[name])
+            return replace(self, y=y, others=()).drawn_as(rows)
         # Stacks without some of their parts would be too low; over time the largest series are each what they are.
         if (
             self.by_itself
