@@ -1,8 +1,9 @@
-"""The values of a slider, as ``--slider NAME=FIRST:LAST[:STEP]`` says them."""
+"""The values of a slider, as ``--slider NAME=FIRST:LAST[:STEP]`` or ``--slider NAME=VALUE,VALUE`` says them."""
 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
@@ -10,9 +11,13 @@ from workbench.errors import MagicError
 
 POSITIONS, USUAL_POSITIONS = 10_000, 100
 """Values of a slider at most, and about those of one whose step is not said."""
-_HINT = "a name with its first and last value, and the step if need be: --slider amount=0:1000000:50000"
+_HINT = (
+    "a name with its first and last value, and the step if need be, or with all values: "
+    "--slider amount=0:1000000:50000, --slider state=MA,NY,ME"
+)
 
-SliderValue = int | Decimal | dt.date
+SliderValue = int | Decimal | dt.date | str
+_KINDS: tuple[Callable[[str], SliderValue], ...] = (int, Decimal, dt.date.fromisoformat)
 
 
 @dataclass(frozen=True)
@@ -31,12 +36,14 @@ class SliderRange:
 
     @staticmethod
     def parsed(text: str) -> SliderRange:
-        """The range that ``NAME=FIRST:LAST[:STEP]`` means; steps of dates are days.
+        """The range that ``NAME=FIRST:LAST[:STEP]`` means, or the values of a list; steps of dates are days.
 
         Raises:
             MagicError: it is none, or has too many values.
         """
         name, _, ends = text.partition("=")
+        if "," in ends and name.strip().isidentifier():
+            return SliderRange(name.strip(), _listed(text, [part.strip() for part in ends.split(",")]))
         parts = [part.strip() for part in ends.split(":")]
         if not name.strip().isidentifier() or not 2 <= len(parts) <= 3:
             raise MagicError(f"{text} is no range of a slider", hint=_HINT)
@@ -59,12 +66,26 @@ class SliderRange:
         return SliderRange(name.strip(), tuple(map(int, numbers)) if whole else tuple(numbers))
 
     def position(self, value: object) -> int:
-        """Where a variable of the notebook stands: at the last value that is not above it."""
+        """Where a variable of the notebook stands: at its value, or the last one that is not above it."""
+        if value in self.values or isinstance(value, str):
+            return self.values.index(value) if value in self.values else 0
         try:
             below = sum(each <= value for each in self.values)  # type: ignore[operator]  # others are a TypeError
         except TypeError:
             return 0
         return max(0, below - 1)
+
+
+def _listed(text: str, parts: Sequence[str]) -> tuple[SliderValue, ...]:
+    """Values that stand one by one: whole numbers, numbers or dates, where all are such, else texts."""
+    if not all(parts) or not 2 <= len(parts) <= POSITIONS:
+        raise MagicError(f"{text} is no list of a slider's values", hint=_HINT)
+    for read in _KINDS:
+        try:
+            return tuple(map(read, parts))
+        except (InvalidOperation, ValueError):
+            continue
+    return tuple(parts)
 
 
 def _usual_step(span: Decimal) -> Decimal:

@@ -47,6 +47,12 @@ def sliders(session: Session, sql: str = SQL, spec: str = "least=0:50:10") -> Pa
         ("a=5:-5:-5", (5, 0, -5)),
         ("a=3:1", (3, 2, 1)),
         ("a=0:0.3:0.1", (Decimal(0), Decimal("0.1"), Decimal("0.2"), Decimal("0.3"))),
+        ("a=DE-LU, FR,AT", ("DE-LU", "FR", "AT")),
+        ("a=Bad Ems,10:30", ("Bad Ems", "10:30")),
+        ("a=1,5,25", (1, 5, 25)),
+        ("a=0.5,-1", (Decimal("0.5"), Decimal(-1))),
+        ("a=1,2020-01-31", ("1", "2020-01-31")),
+        ("a=2020-01-31,2019-12-24", (dt.date(2020, 1, 31), dt.date(2019, 12, 24))),
         ("a=2020-02-27:2020-03-01", tuple(dt.date(2020, 2, 27) + dt.timedelta(days=n) for n in range(4))),
     ],
 )
@@ -59,10 +65,40 @@ def test_a_range_without_a_step_has_about_a_hundred_values() -> None:
     assert SliderRange.parsed("a=0:1").values[37] == Decimal("0.37")
 
 
-@pytest.mark.parametrize("spec", ["a", "a=1", "a=1:x", "a=1:2:0", "1a=0:2", "a=0:1:2:3", "a=0:1e9:1", "a=0:9:0.00001"])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "a",
+        "a=1",
+        "a=1,",
+        "a=x",
+        "a=x,,y",
+        "a=1:x",
+        "a=1:2:0",
+        "1a=0:2",
+        "1a=x,y",
+        "a=0:1:2:3",
+        "a=0:1e9:1",
+        "a=0:9:0.00001",
+    ],
+)
 def test_what_is_no_range_is_refused(spec: str) -> None:
     with pytest.raises(MagicError):
         SliderRange.parsed(spec)
+
+
+def test_a_slider_goes_through_texts_from_that_of_its_variable(session: Session) -> None:
+    rows = pd.DataFrame({"area": ["FR", "AT", "FR", "d'Or"], "n": range(4)})
+    session.add_stream("areas", rows, history=4, batch=1)
+    sql, ranges = "SELECT COUNT(*) AS n FROM areas WHERE area = :area", [SliderRange.parsed("area=AT,FR,d'Or")]
+    shown = ParameterSliders(
+        session, ranges, lambda values: fill_placeholders(sql, values, "spark"), "spark", str, {"area": "FR"}, 9
+    )
+    assert shown.values == {"area": "FR"} and ranges[0].position("XX") == 0
+    for position, expected in enumerate((1, 2, 1)):
+        shown.sliders[0].value = position
+        shown.settle()
+        assert f">{expected}</td>" in shown.answer.value, position
 
 
 def test_answers_follow_and_only_keep_registers(session: Session) -> None:

@@ -54,7 +54,7 @@ OUTPUT = argument("-o", "--output", type=new_variable, metavar="VAR", help="vari
     argument(
         "--slider",
         action="append",
-        metavar="NAME=FIRST:LAST[:STEP]",
+        metavar="NAME=FIRST:LAST[:STEP]|VALUE,…",
         help="show a slider for :NAME, whose values the answer follows; its Keep registers the query",
     ),
     argument("--force", action="store_true", help="compute it also when it joins too many rows, which takes very long"),
