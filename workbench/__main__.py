@@ -1,9 +1,9 @@
 """``argus run PATH``, or ``python -m workbench run PATH``: let the batches of a session arrive without a notebook.
 
-``argus serve PATH --live`` goes on with a session for a team: batches as rows come, its page, and what followers ask
-for. ``argus doctor`` checks that everything is there. The session goes on from its last commit. A process that has it
-open reads along; when it is opened afterwards, ``q.changes(since=...)`` tells what happened. An interrupt or a
-termination lets the batch end that is running.
+The session continues after its last commit. Another process may have it open read-only meanwhile. When it is opened
+later, ``q.changes(since=...)`` gives what changed. An interrupt or a termination lets the running batch end.
+``argus serve PATH --live`` runs a session for a team: batches as rows arrive, its page, and answers for other
+programs. ``argus doctor`` checks that everything is there.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from workbench.engine.reports import BatchReport
     from workbench.session.session import Session
 
-_PATH = "the session's folder, or its address, as s3://bucket/argus"
+_PATH = "the session's folder, or its address, such as s3://bucket/argus"
 _TAKEN = "it is open elsewhere"
 _OPENED = "it was not open"
 _ELSEWHERE = "%argus close in the notebook that has it open, or its end, lets others go on; so does --take-over"
@@ -41,19 +41,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands.add_parser("doctor", help="check that everything the workbench needs is there")
     run = commands.add_parser("run", help="let the batches of a session arrive", description=__doc__)
     run.add_argument("path", metavar="PATH", help=_PATH)
-    run.add_argument("--batches", type=_number, metavar="N", help="how many (default: all there are)")
+    run.add_argument("--batches", type=_number, metavar="N", help="run at most N batches (default: all)")
     agents = commands.add_parser("agents", help="let an agent ask a session, as a server of the Model Context Protocol")
-    agents.add_argument("path", metavar="PATH", help=f"{_PATH}, which is read alone")
-    serve = commands.add_parser("serve", help="show a session in a browser, as it goes on")
+    agents.add_argument("path", metavar="PATH", help=f"{_PATH}, which is opened read-only")
+    serve = commands.add_parser("serve", help="show a session in a browser, and follow its batches")
     serve.add_argument("path", metavar="PATH", help=_PATH)
-    serve.add_argument("--live", action="store_true", help="let rows arrive as they come, and answer its followers")
-    serve.add_argument("--latency", default="1s", metavar="T", help="what a batch may take, with --live (default: 1s)")
-    serve.add_argument("--grid", action="append", default=[], metavar="ROW", help="answers side by side, row by row")
-    serve.add_argument("--port", type=int, default=0, metavar="N", help="where (default: a port that is free)")
-    serve.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="which interface (default: this machine)")
-    serve.add_argument("--token-from", metavar="NAME", help="the variable of the environment that has the token")
-    trust = "let act what others put there: functions, which runs their code, sinks and sources"
-    gone = "go on with what another machine, which is gone, has not closed (sessions at an address)"
+    serve.add_argument("--live", action="store_true", help="also run batches as rows arrive, and serve answers")
+    serve.add_argument(
+        "--latency", default="1s", metavar="T", help="with --live, how long a batch may take (default: 1s)"
+    )
+    serve.add_argument(
+        "--grid", action="append", default=[], metavar="ROW", help="a row of the grid: names with blanks"
+    )
+    serve.add_argument("--port", type=int, default=0, metavar="N", help="the port (default: a free one)")
+    serve.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="the interface (default: this machine)")
+    serve.add_argument("--token-from", metavar="NAME", help="the environment variable with the token")
+    trust = "use functions (which runs their code), sinks and sources that another user put there"
+    gone = "open a session at an address that a machine which is gone has not closed"
     for each in (run, serve):
         each.add_argument("--trust", action="store_true", help=trust)
         each.add_argument("--take-over", action="store_true", help=gone)

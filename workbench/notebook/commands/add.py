@@ -42,60 +42,58 @@ SOURCE = argument(
     nargs="?",
     metavar="SOURCE",
     completes="path",
-    help="a Parquet or CSV file, a DataFrame's name, or what is live: kafka://…, postgresql://…, socket://…, in/*.csv",
+    help="a Parquet or CSV file, a DataFrame's name, or a live source: kafka://…, postgresql://…, socket://…, in/*.csv",
 )
 TYPE = argument(
     "--type",
     action="append",
     default=[],
     metavar="COLUMN=TYPE",
-    help="the SQL type of a column of CSV or JSON lines, where its values should not decide; may be given for several",
+    help="the SQL type of a column, instead of the guess from its values; may be given several times",
 )
 REFERENCES = argument(
     "--references",
     action="append",
     metavar="COLUMN=STREAM.COLUMN",
-    help="a foreign key, of several columns 'a,b=t(x,y)': after each batch just one row of STREAM for each value; with"
-    " 'a=t.x within 100 rows' that row may come later",
+    help="a foreign key, of several columns 'a,b=t(x,y)': after each batch STREAM has exactly one row for each value;"
+    " with 'a=t.x within 100 rows' that row may come later",
 )
 CSV = (
-    argument("--sep", metavar="SIGN", help="what separates the values of a CSV file, where it is not to be found out"),
-    argument("--decimal", metavar="SIGN", help="the sign before the fraction of a CSV file's numbers: , or ."),
-    argument("--no-header", action="store_true", help="no line of a CSV file names its columns"),
-    argument("--encoding", metavar="NAME", help="of a CSV file, such as cp1252"),
+    argument("--sep", metavar="SIGN", help="the separator of a CSV file's values (default: found out)"),
+    argument("--decimal", metavar="SIGN", help="the decimal point of a CSV file's numbers: , or ."),
+    argument("--no-header", action="store_true", help="the CSV file has no line with the names of its columns"),
+    argument("--encoding", metavar="NAME", help="the encoding of a CSV file, such as cp1252"),
 )
-NAN = argument(
-    "--nan", metavar="keep|null", help="null reads NaN in columns of numbers as NULL (default: keep, it is a number)"
-)
+NAN = argument("--nan", metavar="keep|null", help="null reads NaN in columns of numbers as NULL (default: keep NaN)")
 KEY = argument(
     "--key",
     action="extend",
     type=several,
     metavar="COLUMN",
-    help="says which row is changed; of several columns 'a,b', or given for each",
+    help="the key column, by which a later row replaces an earlier one; several as 'a,b', or an option for each",
 )
 REPLACE = argument(
     "--replace",
     action="store_true",
-    help="put it in the place of that of its name; what reads it is computed anew",
+    help="replace the stream or table of this name; queries over it are computed again",
 )
 
 
 @command(
     "stream",
-    argument("name", metavar="NAME", help="what queries call it"),
+    argument("name", metavar="NAME", help="its name in queries"),
     SOURCE,
-    argument("--history", type=int, metavar="N", help="rows already there (default: none)"),
+    argument("--history", type=int, metavar="N", help="rows that are there from the start (default: none)"),
     argument(
         "--batch",
         type=batch_size,
         metavar="SIZE",
-        help=f"rows that arrive at a time (default: {DEFAULT_BATCH:,}), or a length of event time: 1h",
+        help=f"rows of a batch (default: {DEFAULT_BATCH:,}), or a length of event time: 1h",
     ),
     argument(
         "--time",
         metavar="COLUMN",
-        help="the column that says when a row happened: what now() in queries is, and what play goes by",
+        help="the column with the event time, from which now() in queries follows, and the pace of play",
     ),
     TYPE,
     *CSV,
@@ -103,25 +101,30 @@ REPLACE = argument(
     argument(
         "--lateness",
         metavar="LENGTH",
-        help="how late rows may come, as '2 days'; later ones are quarantined (default: no limit)",
+        help="how late rows may be, as '2 days'; later ones are quarantined (default: no limit)",
     ),
     KEY,
     argument("--changes", metavar="FORM", help="how rows are corrected: upsert, cdf or debezium (default: not at all)"),
     argument(
         "--shed",
         metavar="WHICH",
-        help="rows to leave out when they come too fast for long: oldest, sample, 'sample by COLUMN'",
+        help="the rows to leave out when rows keep coming too fast: oldest, sample, 'sample by COLUMN'",
     ),
-    argument("--weight", metavar="COLUMN", help="instead: how often a row comes, or goes where it is negative"),
+    argument(
+        "--weight",
+        metavar="COLUMN",
+        help="instead of --changes: the column with the number of copies of the row to add, or, if negative, to remove",
+    ),
     argument("--registry", metavar="URL", help="the schema registry of a topic's messages in Avro or Protobuf"),
     argument("--since", type=int, metavar="VERSION", help="the first version of a Delta table's changes, with cdf"),
-    argument("--transaction", metavar="COLUMN", help="says which rows belong together, and arrive in one batch"),
+    argument("--transaction", metavar="COLUMN", help="the column whose equal values mark rows of one batch"),
     REFERENCES,
     argument(
         "--ordered",
         action="append",
         metavar="COLUMN[=LENGTH]",
-        help="a column that arrives in order, and by how much a value may be less than one before it, as 'ts=1 hour'",
+        help="a column whose values arrive in order; with a length, a value may be that much less than an earlier one:"
+        " 'ts=1 hour'",
     ),
     REPLACE,
     argument(
@@ -130,14 +133,14 @@ REPLACE = argument(
         type=several,
         default=[],
         metavar="COLUMN",
-        help="make a member that is new in the rows of a stream or table a column; --type gives its type",
+        help="add a new member of the rows of a stream or table as a column; --type gives its type",
     ),
     argument(
         "--widen",
         action="append",
         default=[],
         metavar="COLUMN[=TYPE]",
-        help="make the type of a column one that has the values for which rows were quarantined, and take these in",
+        help="widen the type of a column to the values for which rows were quarantined, and take in these rows",
     ),
     examples=(
         "%argus stream FedWireTrans ../sample_data/fed.parquet --history 10000 --batch 1000 --time tran_date",
@@ -154,7 +157,7 @@ REPLACE = argument(
     ),
 )
 def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Add a stream: a file or DataFrame that is replayed in batches, in the order of its rows. Or change columns."""
+    """Add a stream: a file or DataFrame that is replayed in batches, or a live source. Or change a stream's columns."""
     if arguments.add:
         add_columns(context, arguments)
         return

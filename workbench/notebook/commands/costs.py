@@ -23,12 +23,12 @@ _BAR = 20
 
 @command(
     "costs",
-    argument("--batches", type=natural_number, default=10, metavar="N", help="over how many of the last (default: 10)"),
+    argument("--batches", type=natural_number, default=10, metavar="N", help="the last N batches (default: 10)"),
     argument("--limit", type=natural_number, default=10, metavar="N", help="queries to show (default: 10)"),
     examples=("%argus costs", "%argus costs --batches 1 --limit 50"),
 )
 def costs(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Say which queries cost most, and what would go if one were dropped."""
+    """Show which queries cost most, and how much dropping one would save."""
     session, network = context.session, context.session.network
     if not session.reports or not network.results:
         show("no batch was run yet; %argus run" if not session.reports else "no queries yet")
@@ -63,7 +63,7 @@ def costs(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
 @command("strategies", examples=("%argus strategies",))
 def strategies(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Compare sharing-selection, match-plan and no sharing at all on the queries that there are; nothing changes."""
+    """Compare sharing-selection, match-plan and no sharing at all for the registered queries; nothing changes."""
     session = context.session
     if not session.queries:
         show("no queries yet")
@@ -118,7 +118,7 @@ def changing(network: NetworkView, query: str) -> str:
 
 
 def kept_rows(session: Session, cost: QueryCost) -> int:
-    """Rows that are kept for a query alone."""
+    """Stored rows that only one query needs."""
     return sum(session.kept(root)[0] for root in cost.own_trees)
 
 
@@ -150,7 +150,7 @@ def what_if(session: Session, preview: NetworkView, name: str) -> str:
 
 
 def _of_others(view: NetworkView, name: str) -> NetworkView:
-    """A network without what only one query needs."""
+    """A network without the nodes that only one query needs."""
     if name not in view.results:
         return view
     needed = frozenset(id_ for other in view.results if other != name for id_ in view.ancestors(other))
@@ -158,7 +158,7 @@ def _of_others(view: NetworkView, name: str) -> NetworkView:
 
 
 def _time(session: Session, cost: float) -> str:
-    """A predicted cost as the time that the last batch took for as much, or in rows where none was run."""
+    """A predicted cost in time, at the rate of the last batch; in rows if no batch was run."""
     whole = session.batch_cost(session.network)
     if not session.reports or not whole:
         return f"{counted(round(cost), 'row')} to look at"

@@ -36,35 +36,37 @@ OUTPUT = argument("-o", "--output", type=new_variable, metavar="VAR", help="vari
 
 @command(
     "%%argus",
-    argument("name", metavar="NAME", completes="query", help="what the query is called"),
+    argument("name", metavar="NAME", completes="query", help="the name of the query"),
     argument(
         "--dialect",
         default="spark",
         metavar="D",
         completes="dialect",
-        help=f"of the SQL: {', '.join(sorted(EXAMINED))} (default: spark)",
+        help=f"the dialect of the SQL: {', '.join(sorted(EXAMINED))} (default: spark)",
     ),
     argument(
         "--results",
         choices=RESULTS,
         default=LAZY,
-        help="how the answer is kept: without its last window (lazy), as it is now (eager), or not at all (off)",
+        help="when a window is applied: as the answer is read (lazy), or in each batch (eager); off keeps no answer",
     ),
-    argument("--dry-run", action="store_true", help="show what would be shared and what it would cost, change nothing"),
+    argument("--dry-run", action="store_true", help="show what the query would share and cost; register nothing"),
     argument(
         "--slider",
         action="append",
         metavar="NAME=FIRST:LAST[:STEP]|VALUE,…",
-        help="show a slider for :NAME, whose values the answer follows; its Keep registers the query",
+        help="show a slider for :NAME, which updates the answer; Keep registers the query",
     ),
-    argument("--force", action="store_true", help="compute it also when it joins too many rows, which takes very long"),
+    argument("--force", action="store_true", help="register also a query that joins too many rows, which takes long"),
     argument(
         "--compare",
         action="store_true",
-        help="first show what it would change to put it in the place of the query of its name, and ask",
+        help="first show how the answer would change if this query replaced the one of its name, and ask",
     ),
-    argument("--request", action="store_true", help="ask the process that writes to this session for it, and wait"),
-    argument("--move", action="store_true", help="let queries, alerts and sinks that read the old one go over to it"),
+    argument(
+        "--request", action="store_true", help="ask the process that writes this session to register it, and wait"
+    ),
+    argument("--move", action="store_true", help="let queries, alerts and sinks of the old query read the new one"),
     LIMIT,
     OUTPUT,
     examples=(
@@ -73,8 +75,8 @@ OUTPUT = argument("-o", "--output", type=new_variable, metavar="VAR", help="vari
     ),
 )
 def cell_magic(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Register the SQL of the cell as a continuous query; the same name again replaces it. {{name}} inserts text from
-    the notebook, :name the value of a variable.
+    """Register the SQL of the cell as a continuous query, or replace the query of this name. {{name}} inserts the text
+    of a variable, and :name its value.
     """
     if arguments.slider:
         show_sliders(context, arguments)

@@ -61,9 +61,9 @@ class Registry(Protocol):
 
 @command(
     "experiment",
-    argument("-o", "--output", metavar="VAR", help="variable that gets the report; give it before the name"),
-    argument("--options", action="store_true", help="list the options of the experiment; before the name"),
-    argument("name", nargs="?", metavar="NAME", help="which one"),
+    argument("-o", "--output", metavar="VAR", help="variable that gets the report; give it before NAME"),
+    argument("--options", action="store_true", help="list the options of the experiment; give it before NAME"),
+    argument("name", nargs="?", metavar="NAME", help="the experiment"),
     argument("rest", nargs=argparse.REMAINDER, metavar="OPTION", help="its options: sets, sizes"),
     examples=(
         "%argus experiment",
@@ -73,7 +73,7 @@ class Registry(Protocol):
     has_own_line=True,
 )
 def experiment(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Measure: speed, sharing, scaling and more, with tables and a drawing; without a name, say what there is.
+    """Run an experiment on speed, sharing, scaling and more, with tables and a drawing; without a name, list all.
 
     Experiments make sessions of their own, in the same Spark; the notebook's session is left alone.
     """

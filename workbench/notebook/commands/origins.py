@@ -20,17 +20,19 @@ _LIMIT = argument(
 @command(
     "why",
     QUERY,
-    argument("where", nargs="*", metavar="CONDITION", help="of which rows of the answer: WHERE amount > 500"),
-    argument("--batch", type=int, metavar="K", help="only rows that came with batch K, which may have changed it"),
+    argument(
+        "where", nargs="*", metavar="CONDITION", help="only rows of the answer that satisfy it: WHERE amount > 500"
+    ),
+    argument("--batch", type=int, metavar="K", help="only rows that arrived in batch K, which may have changed it"),
     _LIMIT,
     OUTPUT,
     examples=("%argus why fees_by_state WHERE state = 'TX'", "%argus why fees_by_state state = 'TX' --batch 3"),
 )
 def why(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Show the rows of the streams that rows of an answer are computed from, and which batch brought each.
+    """Show the input rows from which rows of an answer are computed, and the batch of each.
 
-    Of MIN and MAX alone, also with OVER, these are the rows that have the value, of other aggregates the whole group,
-    of other functions with OVER the whole partition.
+    For MIN and MAX alone, also with OVER, these are the rows with that value; for other aggregates they are the whole
+    group, and for other functions with OVER the whole partition.
     """
     where = condition(arguments.where) if arguments.where else None
     query = context.session.query(arguments.query)
@@ -54,7 +56,7 @@ def why(context: NotebookContext, arguments: argparse.Namespace) -> None:
 @command(
     "why-not",
     QUERY,
-    argument("where", nargs="+", metavar="CONDITION", help="of which rows you expected: WHERE state = 'TX'"),
+    argument("where", nargs="+", metavar="CONDITION", help="the rows that you expected: WHERE state = 'TX'"),
     _LIMIT,
     OUTPUT,
     examples=("%argus why-not fees_by_state WHERE state = 'TX'",),
@@ -62,8 +64,8 @@ def why(context: NotebookContext, arguments: argparse.Namespace) -> None:
 def why_not(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Show which conditions keep rows out of an answer, and the stored rows that would be in it without them.
 
-    Each condition of the query is left out by itself: of WHERE, HAVING and QUALIFY, a window, a partner in a join,
-    EXCEPT and NOT IN, LIMIT. Where no single one is enough, it is a set of which none can be kept.
+    Each condition of the query is removed alone: in WHERE, HAVING and QUALIFY, a window, a partner in a join,
+    EXCEPT and NOT IN, LIMIT. If removing one is never enough, a set is shown all of which must be removed.
     """
     found = context.session.query(arguments.query).why_not(condition(arguments.where))
     if arguments.output is not None:

@@ -80,9 +80,9 @@ _MEANT = {
 _NO_TOPICS = frozenset(
     ("the", "and", "for", "how", "can", "what", "with", "that", "from", "into", "does", "all", "are")
 )
-"""Words that are about nothing."""
+"""Words that a search ignores."""
 _BEST = 5
-"""Commands that are named where words are searched for."""
+"""The most commands that a search names."""
 
 
 def find_command(name: str, queries: Container[str] = (), rest: str = "") -> Command:
@@ -152,11 +152,11 @@ def overview() -> str:
 
 @command(
     "help",
-    argument("words", nargs="*", metavar="COMMAND", completes="command", help="the one to explain, or words to find"),
+    argument("words", nargs="*", metavar="COMMAND", completes="command", help="a command, or words to search for"),
     examples=("%argus help", "%argus help run", "%argus help %%argus", "%argus help correct a row"),
 )
 def help_command(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Say what the commands do; of other words, which commands are about them.
+    """List the commands, explain one, or find those that are about some words.
 
     Raises:
         MagicError: there is no such command, or none is about the words.

@@ -28,19 +28,19 @@ if TYPE_CHECKING:
 
 
 PLANNING = 0.1
-"""Seconds that Spark plans the job of a node that is computed alone for the first time."""
+"""Seconds that Spark needs to plan the job of a node that is computed alone for the first time."""
 
 
 @command(
     "run",
     argument("batches", nargs="?", type=number_of_batches, default=1, metavar="N", help="how many (default: 1)"),
-    argument("--profile", action="store_true", help="measure also what each node costs alone; takes its time"),
+    argument("--profile", action="store_true", help="also measure the cost of each node alone, which takes longer"),
     examples=("%argus run", "%argus run 5", "%argus run --profile"),
     has_own_line=True,
 )
 def run(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Let the next batches arrive and evaluate every query on them. Interrupting the kernel stops at once, and undoes
-    the batch that is running.
+    """Let the next batches arrive, and update every answer. Interrupting the kernel stops at once, and undoes the
+    running batch.
     """
     if arguments.batches < 1:
         raise MagicError(f"cannot run {arguments.batches} batches", hint="%argus run 5")
@@ -64,7 +64,7 @@ def run(context: NotebookContext, arguments: argparse.Namespace) -> None:
         )
 
     def say() -> None:
-        """How far the batch is that runs, and how long it and those after it will take, by those before it."""
+        """Say how far the running batch is, and how long it and the next ones will take, judging by earlier ones."""
         average = (ended_at[-1] - ended_at[0]) / max(1, len(done))
         far = course.how_far(session.progress, time.monotonic() - ended_at[-1], average * (batches - len(done) - 1))
         line.update(f"batch {session.batch + 1} ({len(done) + 1} of {batches:,}): {far}")
@@ -86,7 +86,7 @@ def run(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
 
 def profile_forecast(session: Session) -> str:
-    """The time of a profile, by the last batch: each node is computed alone, twice, after the batch."""
+    """How long a profile takes, estimated from the last batch: each node is computed alone, twice, after the batch."""
     network = session.network
     nodes = {node.id for node in network.nodes if node.parents}
     each = f"a profile computes each of {counted(len(nodes), 'node')} alone, after the batch"
@@ -98,7 +98,7 @@ def profile_forecast(session: Session) -> str:
 
 
 def batches_left(session: Session) -> int | None:
-    """Batches until the last of the streams has ended; ``None`` where event time tells, not a number of rows."""
+    """Batches until all streams have ended; ``None`` where the size of batches is a length of event time."""
     left = 0
     for stream in session.streams.values():
         if not isinstance(stream.batch, int):
@@ -123,7 +123,7 @@ def _summary(reports: Sequence[BatchReport], stopped: str, took: float | None = 
     Args:
         reports: of them.
         stopped: why there are no more.
-        took: seconds from their order to their end, in which live sources were read, too; ``None``: those of batches.
+        took: wall time in seconds, with that of reading live sources; ``None``: the time of the batches alone.
     """
     if not reports:
         return f"no batch was run: {stopped}"
@@ -164,22 +164,22 @@ def news(reports: Sequence[BatchReport]) -> Shown:
         "--batch",
         type=batch_size,
         metavar="SIZE",
-        help="rows of every stream in each batch from now on, or a length of event time: 1h",
+        help="from now on, rows of every stream in a batch, or a length of event time: 1h",
     ),
     argument(
         "--live",
         nargs="?",
         const=LATENCY,
         metavar="LATENCY",
-        help=f"batches of the rows that have come, as many as keep what a batch may take (default: {LATENCY})",
+        help=f"batches of the rows that have arrived, each small enough to take at most LATENCY (default: {LATENCY})",
     ),
     examples=("%argus play", "%argus play 20 --speed 1d", "%argus play --batch 500 --speed max", "%argus play --live"),
     has_own_line=True,
 )
 def play(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Let batches arrive in the background, while cells go on working.
+    """Let batches arrive in the background, while other cells can run.
 
-    Live streams are played as ``--live`` says, until you pause: each batch has the rows that have come.
+    Live streams are played as with ``--live``, until you pause: each batch has the rows that have arrived.
     """
     session, player = context.session, context.session.player
     if arguments.batch is not None:
@@ -216,7 +216,7 @@ def follow(session: Session) -> None:
 
 @command("catch-up", examples=("%argus catch-up",))
 def catch_up(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Let the rows arrive that were left out because others came too fast; the answers are exact again then."""
+    """Let the rows arrive that were left out when rows came too fast; answers are then exact again."""
     reports = context.session.catch_up()
     show(_summary(reports, "") if reports else "no rows were left out")
     if reports:
@@ -225,7 +225,7 @@ def catch_up(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
 @command("pause", examples=("%argus pause",), has_own_line=True)
 def pause(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Stop playing, after the batch that is running."""
+    """Stop playing after the running batch."""
     context.session.player.pause()
     show(status_line(context.session, context.session.player.position))
 
@@ -245,13 +245,13 @@ def step(context: NotebookContext, arguments: argparse.Namespace) -> None:
         nargs="?",
         type=int,
         metavar="BATCH",
-        help="its number; 0 is the history alone (default: the one before the last)",
+        help="the number of the batch; 0 is the history alone (default: the one before the last)",
     ),
     examples=("%argus back", "%argus back 3", "%argus back 0"),
     has_own_line=True,
 )
 def back(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Go back to what was after a batch, from the nearest state that is kept, or from the history.
+    """Go back to the state after a batch, computed from the nearest earlier state that is kept, or from the history.
 
     The cell says how many batches are run again, with the same rows, and about how long that takes. It ends when the
     session is there, so that the next line reads the answers of that batch.

@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 
 
 PATH = argument(
-    "path", metavar="PATH", completes="path", help="the session's folder, or its address, as s3://bucket/argus"
+    "path", metavar="PATH", completes="path", help="the session's folder, or its address, such as s3://bucket/argus"
 )
-LEAVE = argument("--leave", action="store_true", help="also when this notebook's session is not saved")
+LEAVE = argument("--leave", action="store_true", help="do so also when this notebook's session would be lost")
 TRUST = argument(
     "--trust",
     action="store_true",
-    help="let act what others put there: functions (which runs their code), sinks and sources",
+    help="use functions (which runs their code), sinks and sources that another user put there",
 )
 _TAKE_OVER = argument(
-    "--take-over", action="store_true", help="go on with what another machine, which is gone, has not closed"
+    "--take-over", action="store_true", help="open a session that a machine which is gone has not closed"
 )
-_LIMITS = argument("--limits", action="store_true", help="show up to how much the engine takes which way")
-_EMPTY = argument("--empty", action="store_true", help="remove the leftovers that opening the session has put aside")
+_LIMITS = argument("--limits", action="store_true", help="show the sizes at which the engine changes its strategy")
+_EMPTY = argument("--empty", action="store_true", help="remove the leftovers that were put aside at opening")
 
 
 _ROWS = argument("--rows", type=natural_number, default=100, metavar="N", help="rows of an answer (default: 100)")
@@ -53,7 +53,7 @@ _QUERIES = argument("queries", nargs="*", metavar="QUERY", completes="query", he
         "queries", nargs="*", metavar="NAME", completes="query", help="queries, or cells with sliders (default: all)"
     ),
     _FEW_ROWS,
-    argument("--grid", action="append", metavar="ROW", help="where they stand, row by row: names with blanks between"),
+    argument("--grid", action="append", metavar="ROW", help="a row of the grid: names with blanks between them"),
     examples=(
         "%argus dashboard",
         "%argus dashboard big_transfers fees_by_day --rows 20",
@@ -61,7 +61,7 @@ _QUERIES = argument("queries", nargs="*", metavar="QUERY", completes="query", he
     ),
 )
 def dashboard(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Show answers, charts and sliders side by side, as they are named or in a grid; they follow the batches.
+    """Show answers, charts and sliders side by side, in the order of their names or in a grid; they follow the batches.
 
     Raises:
         QueryError: there is no such query, and no cell of that name with sliders.
@@ -91,7 +91,7 @@ def dashboard(context: NotebookContext, arguments: argparse.Namespace) -> None:
     examples=("%argus snapshot trades.html", "%argus snapshot trades.html big_transfers fees_by_day --rows 20"),
 )
 def snapshot(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Write answers, charts, the network and of when they are to one HTML file, for who has no Jupyter.
+    """Write answers with their lines *as of*, charts and the network to one HTML file, for people without Jupyter.
 
     Raises:
         QueryError: there is no such query.
@@ -118,7 +118,7 @@ def snapshot(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
 @command("save", PATH, examples=("%argus save ~/fraud",))
 def save(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Copy the session as it is to a folder, or an address as s3://bucket/argus, to be opened there later.
+    """Copy the session to a folder, or an address such as s3://bucket/argus, where %argus open finds it later.
 
     Raises:
         MagicError: there is a session in the folder.
@@ -154,10 +154,10 @@ def save(context: NotebookContext, arguments: argparse.Namespace) -> None:
     examples=("%argus open ~/fraud", "%argus open ~/from_a_colleague --trust", "%argus open s3://bucket/argus"),
 )
 def open_session(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Go on with the session of a folder from its last batch; read-only while it is open elsewhere.
+    """Open the session of a folder, and continue after its last batch; read-only while it is open elsewhere.
 
     Raises:
-        MagicError: the notebook has it open already, or would leave a session that is nowhere saved.
+        MagicError: the notebook has it open already, or its present session is not saved.
         SessionError: there is no session in the folder.
     """
     current = context.current
@@ -215,7 +215,7 @@ def config(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
 @command("check", _EMPTY, examples=("%argus check",))
 def check(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Read all files of the session's folder, and compare each with the checksum it was written with.
+    """Read all files of the session's folder, and compare each with its stored checksum.
 
     Raises:
         SessionError: leftovers are to be removed, and the session is read-only.
@@ -228,7 +228,7 @@ def close(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """End the session, so that its folder can be used by another process.
 
     Raises:
-        MagicError: it is nowhere saved.
+        MagicError: the session is not saved.
     """
     if context.current is None or context.current.closed:
         show("there is no session to close")
@@ -248,7 +248,7 @@ def _check_saved(context: NotebookContext, leave: bool, anyway: str) -> None:
 
 
 def would_lose(context: NotebookContext, session: Session) -> bool:
-    """Whether a session is gone with the notebook, and has something that was not saved."""
+    """Whether a session would be lost with the notebook, and has contents that were not saved."""
     if session.closed or not session.temporary:
         return False
     return bool(session.streams or session.queries) and contents(session) != context.saved

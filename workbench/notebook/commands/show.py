@@ -60,21 +60,23 @@ ROWS = 10
 @command(
     "results",
     argument("query", nargs="+", metavar="QUERY", completes="query", help="its name; several are drawn in one --chart"),
-    argument("--changes", action="store_true", help="what each batch added (weight 1) and took away (-1)"),
+    argument("--changes", action="store_true", help="rows that each batch added (weight 1) and removed (-1)"),
     argument(
-        "--since", metavar="WHEN", help="only changes after this batch, or since a day or time of the stream: yesterday"
+        "--since",
+        metavar="WHEN",
+        help="only changes after this batch, or since a date or time of the stream: yesterday",
     ),
-    argument("--at", metavar="INSTANT", help="the set of one instant of a windowed query"),
-    argument("--batch", type=int, metavar="K", help="the answer as it was after batch K; 0 is the history"),
-    argument("--diff", type=int, nargs="+", metavar="K", help="what came and went from batch K to another"),
-    argument("--sort", metavar="COLUMN", help="by the values of a column instead of the order that the query asks for"),
+    argument("--at", metavar="INSTANT", help="the rows of one instant of a windowed query"),
+    argument("--batch", type=int, metavar="K", help="the answer after batch K; 0 is the history"),
+    argument("--diff", type=int, nargs="+", metavar="K", help="rows added and removed between batch K and another"),
+    argument("--sort", metavar="COLUMN", help="the column to sort by, instead of the query's ORDER BY"),
     argument("--desc", action="store_true", help="with --sort: the largest first"),
     argument("--where", nargs="+", metavar="CONDITION", help="only rows that satisfy it: amount > 500"),
     argument(
         "--chart",
         nargs="*",
         metavar="PART=COLUMN",
-        help="draw them: y= the numbers, of one column or several, x= what they stand at, by= series, "
+        help="draw rows: y= columns of numbers, x= the column of the axis, by= the column of the series, "
         "kind= bars, line, area or points",
     ),
     argument(
@@ -194,7 +196,7 @@ def show_joint_chart(
     examples=("%argus diff big_transfers 3", "%argus diff big_transfers 3 5"),
 )
 def diff(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Show what an answer has more (1) and less (-1) after a batch than after another."""
+    """Show the rows that were added to an answer (weight 1) and removed (-1) between two batches."""
     results.run(context, results.parse(f"{arguments.query} --diff {' '.join(map(str, arguments.batches))}"))
 
 
@@ -227,7 +229,7 @@ def chart_parts(words: Sequence[str]) -> list[dict[str, str]]:
 
 
 def _title(context: NotebookContext, query: Query, arguments: argparse.Namespace) -> str:
-    """Of which batch or instant an answer is, and which of its rows are meant."""
+    """The batch or instant of an answer, and the condition on its rows, for its title."""
     when = f"at {arguments.at}" if arguments.at is not None else as_of(query, context.session.batch)
     when = when if arguments.batch is None else f"as it was after batch {arguments.batch}"
     by = f", by {arguments.sort}" if arguments.sort is not None else ""
@@ -271,12 +273,12 @@ def _sortable(column: pd.Series) -> pd.Series:
 @command(
     "verify",
     argument("query", nargs="?", metavar="QUERY", completes="query", help="its name (default: all)"),
-    argument("--sample", type=float, metavar="PART", help="compare this part of the groups of its answer, as 0.01"),
+    argument("--sample", type=float, metavar="PART", help="compare only this share of its groups, such as 0.01"),
     OUTPUT,
     examples=("%argus verify big_transfers", "%argus verify", "%argus verify fees_by_state --sample 0.1"),
 )
 def verify(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Evaluate a query's own text once by Spark SQL over all stored rows, and compare that with the kept answer.
+    """Evaluate a query's text once by Spark SQL over all stored rows, and compare the result with the kept answer.
 
     Nothing of the engine takes part but the answer that it keeps. What Spark SQL cannot say is reported as not
     verifiable; rows that differ are shown.
@@ -294,7 +296,7 @@ def verify(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
 @command("windows", QUERY, LIMIT, examples=("%argus windows last_week",))
 def windows(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """List the instants of a windowed query, and where its windows were."""
+    """List the instants of a windowed query, and the bounds of its windows."""
     query = context.session.query(arguments.query)
     rows = query.windows()
     show(rows_table(rows.tail(max(0, arguments.limit)), len(rows), f"latest windows of {query.name}"))
@@ -302,7 +304,7 @@ def windows(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
 @command("queries", examples=("%argus queries",))
 def queries(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """List the queries and how much each shares."""
+    """List the queries, and how much each shares."""
     session = context.session
     network = session.network
     rows = []
@@ -316,7 +318,7 @@ def queries(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
 @command("streams", examples=("%argus streams",))
 def streams(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """List the streams and how far each has been read, how live sources are, and how far sinks are behind."""
+    """List the streams, how far each has been read, the state of live sources, and how far sinks are behind."""
     session = context.session
     show(streams_table(session))
     if session.sources:
@@ -328,10 +330,10 @@ def streams(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
 @command(
     "plan",
-    argument("query", nargs="?", metavar="QUERY", completes="query", help="the query to stress"),
+    argument("query", nargs="?", metavar="QUERY", completes="query", help="the query to highlight"),
     argument("--full", action="store_true", help="draw every node of a large network"),
-    argument("--save", metavar="FILE", help="write it to a file: .svg, .dot for Graphviz, .txt, or .sql: its views"),
-    argument("--dialect", choices=tuple(PORTABLE), help="of a .sql file (default: duckdb)"),
+    argument("--save", metavar="FILE", help="write to a file: .svg, .dot for Graphviz, .txt, or .sql with views"),
+    argument("--dialect", choices=tuple(PORTABLE), help="the dialect of a .sql file (default: duckdb)"),
     examples=(
         "%argus plan",
         "%argus plan big_transfers",
@@ -340,7 +342,7 @@ def streams(context: NotebookContext, arguments: argparse.Namespace) -> None:
     ),
 )
 def plan(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Draw the query network; with a query, stress what that query is computed by."""
+    """Draw the query network; with a query, highlight the nodes that compute it."""
     session = context.session
     network, query = session.network, None if arguments.query is None else session.query(arguments.query).name
     if arguments.dialect and not str(arguments.save).endswith(".sql"):
@@ -367,7 +369,7 @@ def plan(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
 @command("explain", QUERY, examples=("%argus explain big_transfers",))
 def explain(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Say what a query shares with which others, what was new when it came, and why; and who shares it today."""
+    """Show what a query shares with others and why, which nodes were new for it, and which queries share them today."""
     query = context.session.query(arguments.query)
     explanation = query.explain()
     today = shared_today(context.session.network, explanation)
@@ -405,7 +407,7 @@ def shared_today(network: NetworkView, explanation: ExplanationView) -> str:
     ),
 )
 def catalog(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Query the system catalog, which holds all that is known of the network; without SQL, list its relations.
+    """Query the system catalog, the relations that describe the network; without SQL, list them.
 
     Raises:
         MagicError: the query is not in quotes.

@@ -1,4 +1,4 @@
-"""The command that sends the changes of a query on."""
+"""The commands for sinks, and for errors of sources and sinks."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ ADDRESSES = ("://", "delta:", "mailto:", "sqlite:", "duckdb:")
         completes="path",
         help="a folder, a function's name, or s3://…, delta:FOLDER, kafka://…, postgresql://…, http://…",
     ),
-    argument("--name", metavar="SINK", help="what the sink is called (default: as the query)"),
-    argument("--stop", action="store_true", help="send no more, and forget how far the sink has come"),
+    argument("--name", metavar="SINK", help="the name of the sink (default: the query's name)"),
+    argument("--stop", action="store_true", help="drop the sink, and its record of what was sent"),
     examples=(
         "%argus sink big_transfers out/big",
         "%argus sink big_transfers kafka://localhost:9092/big --name topic",
@@ -43,8 +43,8 @@ ADDRESSES = ("://", "delta:", "mailto:", "sqlite:", "duckdb:")
     ),
 )
 def sink(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Send what each batch changes in an answer to a folder, a table, a topic, an address or a function; without a
-    target, say how far it is, and alone list all sinks.
+    """Send the changes of an answer in each batch to a folder, a table, a topic, an address or a function. Without a
+    target, show how far the sink is; without a query, list all sinks.
 
     It begins with the answer as it was at registration, and goes on when the session is opened again.
 
@@ -85,14 +85,14 @@ def sink(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
 @command(
     "errors",
-    argument("name", nargs="?", metavar="NAME", completes="stream", help="of a stream or sink (default: all)"),
+    argument("name", nargs="?", metavar="NAME", completes="stream", help="a stream or sink (default: all)"),
     argument("--retry", action="store_true", help="try the source or sink again now"),
-    argument("--dismiss", action="store_true", help="forget the errors: they have been read"),
+    argument("--dismiss", action="store_true", help="remove the errors from the list"),
     examples=("%argus errors", "%argus errors big_transfers --retry", "%argus errors --dismiss"),
 )
 def errors(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """List the last hundred errors of live sources and sinks, also of days before, with the row that was refused; and
-    how many rows of files were quarantined.
+    """List the last hundred errors of live sources and sinks, also of earlier days, with the refused rows; and how many
+    rows of files were quarantined.
 
     Raises:
         MagicError: --retry names none.

@@ -12,7 +12,7 @@ from workbench.notebook.display import as_of, show
 
 @command("suspend", QUERY, examples=("%argus suspend weekly_report",), has_own_line=True)
 def suspend(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Let batches pass over a query: what only it needs costs nothing, and its answer stays as it is."""
+    """Suspend a query: batches skip the nodes that only it needs, and its answer no longer changes."""
     context.session.suspend(arguments.query)
     query = context.session.query(arguments.query)
     show(f"{query.name} is suspended after batch {query.suspended}: %argus resume {query.name} lets it go on")
@@ -25,7 +25,7 @@ def suspend(context: NotebookContext, arguments: argparse.Namespace) -> None:
     has_own_line=True,
 )
 def resume(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Resume suspended queries: their answers are then over all data so far, at the cost of a registration."""
+    """Resume suspended queries: their answers then cover all rows so far; this costs as much as a registration."""
     session = context.session
     names = [session.query(arguments.query).name] if arguments.query is not None else [*session.queries]
     going = [name for name in names if session.query(name).suspended is not None]
@@ -37,13 +37,13 @@ def resume(context: NotebookContext, arguments: argparse.Namespace) -> None:
 @command(
     "priority",
     QUERY,
-    argument("priority", type=int, metavar="N", help="below 0: it may be suspended, the lowest first; 0 unless said"),
+    argument("priority", type=int, metavar="N", help="below 0: it may be suspended, the lowest first (default: 0)"),
     examples=("%argus priority weekly_report 1", "%argus priority weekly_report -1"),
     has_own_line=True,
 )
 def priority(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Say how important a query is. Where rows come faster than they can be answered for long, live running suspends
-    queries below 0, the lowest first, and resumes them when it has time again.
+    """Set the priority of a query. When rows keep coming too fast, live play suspends queries below 0, the lowest
+    first, and resumes them when it has time again.
     """
     context.session.prioritize(arguments.query, arguments.priority)
     query = context.session.query(arguments.query)

@@ -1,4 +1,4 @@
-"""The commands that show where the time of the last batches went and what was expected of them, and plan anew."""
+"""The commands that show where the time of the last batches went, compare it with the plan, and plan again."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _BAR = 20
 
 @command(
     "timings",
-    argument("--batches", type=natural_number, default=10, metavar="N", help="how many of the last (default: 10)"),
-    argument("--observed", action="store_true", help="the rows that were expected of each node, and that came"),
+    argument("--batches", type=natural_number, default=10, metavar="N", help="the last N batches (default: 10)"),
+    argument("--observed", action="store_true", help="compare the expected rows of each node with the observed ones"),
     examples=("%argus timings", "%argus timings --batches 1", "%argus timings --observed"),
 )
 def timings(context: NotebookContext, arguments: argparse.Namespace) -> None:
@@ -43,11 +43,11 @@ def timings(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
 @command(
     "reoptimize",
-    argument("--dry-run", action="store_true", help="only say what would be done"),
+    argument("--dry-run", action="store_true", help="show the new plan; change nothing"),
     examples=("%argus reoptimize --dry-run", "%argus reoptimize"),
 )
 def reoptimize(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Plan all queries anew with what batches have shown, and change the network where that is cheaper."""
+    """Plan all queries again with the sizes that batches have shown, and change the network if that is cheaper."""
     show(str(context.session.reoptimize(dry_run=arguments.dry_run)))
 
 

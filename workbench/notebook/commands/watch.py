@@ -1,4 +1,4 @@
-"""Commands that let a session be watched: from outside the notebook, and a query below its cell."""
+"""Commands that let other programs read a session, and that show the changes of a query below a cell."""
 
 from __future__ import annotations
 
@@ -28,16 +28,14 @@ if TYPE_CHECKING:
     from workbench.session.session import Session
 
 _NOTIFY, _ALERT = "notify", "alert"
-"""The names of sinks that say changes below a cell begin so; that of the query follows."""
+"""The first words in names of sinks that show changes below a cell; the query's name follows."""
 
 
 _WITH_TOKEN = ", for requests with the token"
 _LISTENING = (
-    argument(
-        "--port", type=port_number, default=0, metavar="N", help="where to listen (default: at a port that is free)"
-    ),
-    argument("--host", default=LOOPBACK, metavar="ADDRESS", help="which interface (default: for this machine alone)"),
-    argument("--token-from", metavar="NAME", help="the variable of the environment that has the token it then needs"),
+    argument("--port", type=port_number, default=0, metavar="N", help="the port to listen at (default: a free one)"),
+    argument("--host", default=LOOPBACK, metavar="ADDRESS", help="the interface (default: this machine alone)"),
+    argument("--token-from", metavar="NAME", help="the environment variable with the token that requests need"),
 )
 
 
@@ -51,8 +49,8 @@ _LISTENING = (
     ),
 )
 def metrics(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Let Prometheus read how the session is: batches, streams, sources, sinks. Only this machine can, unless --host
-    names another interface, where a request needs a token.
+    """Let Prometheus read metrics of the session's batches, streams, sources and sinks. Only this machine can, unless
+    --host names another interface, where a request needs a token.
 
     It ends with the kernel; a second call listens at another port.
 
@@ -69,7 +67,7 @@ def metrics(context: NotebookContext, arguments: argparse.Namespace) -> None:
     "subscribe",
     argument("query", nargs="?", metavar="QUERY", completes="query", help="its name (default: all)"),
     *_LISTENING,
-    argument("--flight", type=port_number, metavar="N", help="a port for Arrow Flight, too; 0 takes one that is free"),
+    argument("--flight", type=port_number, metavar="N", help="also a port for Arrow Flight; 0 takes a free one"),
     argument("--stop", action="store_true", help="serve no more"),
     examples=(
         "%argus subscribe big_transfers",
@@ -79,7 +77,7 @@ def metrics(context: NotebookContext, arguments: argparse.Namespace) -> None:
     ),
 )
 def subscribe(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Let other programs follow an answer: the answer, then what each batch changes in it, as server-sent events or
+    """Let other programs follow an answer: they get it, and then its changes in each batch, as server-sent events or
     over Arrow Flight. Only this machine can, unless --host names another interface, where a request needs a token.
 
     Nothing can be changed there. It ends with the kernel, or with --stop; a second call says where it is.
@@ -113,14 +111,12 @@ def subscribe(context: NotebookContext, arguments: argparse.Namespace) -> None:
 @command(
     "agents",
     *_LISTENING,
-    argument(
-        "--may-register", type=natural_number, metavar="N", help="let agents register as many queries (default: none)"
-    ),
+    argument("--may-register", type=natural_number, metavar="N", help="let agents register N queries (default: none)"),
     argument(
         "--rows-per-batch",
         type=natural_number,
         metavar="N",
-        help="rows that a batch may look at more for each of these",
+        help="the number of rows that each of these queries may read in a batch",
     ),
     argument("--stop", action="store_true", help="serve no more"),
     examples=(
@@ -182,7 +178,7 @@ def _token_from(name: str | None) -> str | None:
     argument("query", metavar="QUERY", completes="query", help="its name"),
     argument("condition", nargs="*", metavar="CONDITION", help="only rows that newly satisfy it: n > 500"),
     argument("--least", type=natural_number, default=0, metavar="N", help="only batches with at least N new rows"),
-    argument("--stop", action="store_true", help="say no more"),
+    argument("--stop", action="store_true", help="end it"),
     examples=(
         "%argus notify big_transfers",
         "%argus notify big_transfers amount > 5000000 --least 3",
@@ -190,11 +186,11 @@ def _token_from(name: str | None) -> str | None:
     ),
 )
 def notify(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Say below this cell, and in the panel, what each batch changes in an answer, for as long as the kernel runs.
-    %argus open says it again below its own cell, from the batch on that was said last.
+    """Show below this cell, and in the panel, how each batch changes an answer, while the kernel runs. %argus open
+    resumes this below its own cell, after the last batch that was shown.
 
-    It is a sink, and so is listed by %argus streams. A second call goes on in its own cell. With a condition it is an
-    alert: a query over the answer, called QUERY_alert, whose new rows are said.
+    It is a sink, which %argus streams lists. A second call moves it to the cell of that call. With a condition it is an
+    alert: a query over the answer, called QUERY_alert, whose new rows are shown.
     """
     session, query = context.session, context.session.query(arguments.query)
     if arguments.stop:
@@ -210,7 +206,7 @@ def notify(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
 
 def _alert(session: Session, query: Query, when: str, least: int) -> None:
-    """Register a query for the condition, and say what newly satisfies it."""
+    """Register a query for the condition, and show the rows that newly satisfy it."""
     names = unique_names([name.lower() for name, _ in query.columns])
     columns = tuple(zip(names, (type_ for _, type_ in query.columns), strict=True))
     bind_condition(when, query.dialect, columns, query.timezone)
@@ -222,7 +218,7 @@ def _alert(session: Session, query: Query, when: str, least: int) -> None:
     table = exp.to_identifier(query.name).sql(query.dialect)
     end = "\n)" if "--" in when else ")"  # a comment would hide it
     text = f"SELECT {_columns_as_named(query)} FROM {table} WHERE ({when}{end}"
-    # Eager: of a windowed answer the rows that left it are told, too, which are not kept otherwise.
+    # Eager: only then are the rows that leave a windowed answer kept, so that they can be shown.
     known = session.register(text, name, query.dialect, results=EAGER).registered
     title, rows_are = f"{query.name} where {when}", identifying_columns(query.logical)
     notification = Notification(title, known, noticed(session.player), max(1, least), alert=True, identity=rows_are)
@@ -242,7 +238,7 @@ def _columns_as_named(query: Query) -> str:
 
 
 def is_watching(sink: str) -> bool:
-    """Whether a sink of this name says changes below a cell."""
+    """Whether a sink of this name shows changes below a cell."""
     return sink.partition(" ")[0] in (_NOTIFY, _ALERT) and " " in sink
 
 
@@ -271,10 +267,13 @@ def condition_of(session: Session, alert: str) -> str:
 
 
 def watch_again(session: Session) -> dict[str, str]:
-    """Say below the running cell what was said below cells of a kernel that has ended; why what cannot be said cannot.
+    """Show below the running cell the changes that cells of an ended kernel showed.
 
-    Each goes on with the batch after the last that it said. The query of an alert may have been dropped while its own
-    query was left, as from Python: what satisfied the condition before is said again then when it changes.
+    Each goes on after the last batch that it showed. If the query of an alert was dropped and its own query was not, as
+    from Python, rows that satisfied the condition before are shown again when they change.
+
+    Returns:
+        The problems of those that cannot go on, by sink.
     """
     problems = {}
     for sink, status in dict(session.sinks).items():
@@ -295,7 +294,7 @@ def watch_again(session: Session) -> dict[str, str]:
 
 
 def _stop(session: Session, query: Query) -> None:
-    """Say no more of a query, and drop the query of its alert."""
+    """Drop the sinks that show a query's changes below a cell, and the query of its alert."""
     sinks = [name for name in (f"{_NOTIFY} {query.name}", f"{_ALERT} {query.name}") if name in session.sinks]
     if not sinks:
         raise MagicError(f"nothing is said of {query.name}", hint=f"%argus notify {query.name}")
