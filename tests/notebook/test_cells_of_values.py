@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.arrow.frames import frame_of
-from workbench.explain.cells import frame_text, has_numbers
+from workbench.explain.cells import column_texts, frame_text, has_numbers
 from workbench.notebook.chart import ChartColumns, answer_chart, answer_spec, points_of
 from workbench.notebook.display import frame_table
 from workbench.notebook.notification import change_line
@@ -160,6 +160,15 @@ def test_a_decimal_has_no_exponent(text: str) -> None:
     assert text in (frame_table(rows).html or "") and text in frame_table(rows).text
     label = points_of(rows.assign(n=1), ChartColumns("v", "n", kind="bars"))[0]["label"]
     assert text in (answer_table(rows, 1, "v").html or "") and label == text
+
+
+def test_shares_and_averages_of_decimals_are_read_like_doubles() -> None:
+    shares = [Decimal("0.048493835384646590"), Decimal("0.181306627295116882"), None]
+    averages = [Decimal("2.87000000000000000000"), Decimal("13.02666666666666670000"), Decimal("1234567890123456789.5")]
+    assert column_texts(shares) == ["0.0484938", "0.181307", "NULL"]
+    assert column_texts(averages) == ["2.870000", "13.026667", "1234567890123456789.500000"]
+    assert column_texts([Decimal("0.12345678901234"), Decimal(7)]) == ["0.12345678901234", "7"]
+    assert column_texts([Decimal("1E-18"), Decimal("2.5E-17")]) == ["0.000000000000000001", "0.000000000000000025"]
 
 
 @pytest.mark.parametrize("values", [TEXTS, NUMBERS, LISTS], ids=["texts", "numbers", "lists"])

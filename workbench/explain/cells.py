@@ -33,6 +33,8 @@ _MARKS = ("NULL", "NAN", "<NA>", "NONE", "INF", "-INF", "INFINITY", "-INFINITY")
 """Texts that read like what is no text."""
 _DIGITS = 6
 """The most that a double has after its point; ``rounded_text`` gives more to what is less than 1."""
+_EXACT = 14
+"""The most that a decimal has after its point; one with more is a quotient, and rounded as a double is."""
 _LINE_ENDS = re.compile(r"[\n\r\t\v\f\x1c-\x1e\x85\u2028\u2029]+")
 _UNITS = ("seconds", "milliseconds", "microseconds")
 
@@ -43,7 +45,7 @@ class ValueForm:
 
     Attributes:
         is_number: whether all of them are numbers, so that they stand at the right.
-        digits: of a double after its point.
+        digits: of a double after its point, or of a decimal that is rounded, too; 0: a decimal is written as it is.
         time_unit: to which times are written.
 
     Example:
@@ -68,6 +70,10 @@ class ValueForm:
         if any(issubclass(one, float) for one in types):
             doubles = [rounded_text(value) for value in values if isinstance(value, float) and math.isfinite(value)]
             return ValueForm(has_numbers(values), _most_digits(doubles))
+        if Decimal in types:
+            decimals = [value for value in values if isinstance(value, Decimal) and value.is_finite()]
+            exact = all(-int(value.as_tuple().exponent) <= _EXACT for value in decimals)
+            return ValueForm(has_numbers(values), 0 if exact else _most_digits(list(map(rounded_text, decimals))))
         if any(issubclass(one, dt.datetime) for one in types):
             micros = {value.microsecond for value in values if isinstance(value, dt.datetime) and value is not pd.NaT}
             unit = 2 if any(number % 1000 for number in micros) else int(any(micros))
@@ -83,6 +89,8 @@ class ValueForm:
                 return _double_text(value, self.digits)
             case list() | dict():
                 return _nested_text(value)
+            case Decimal() if self.digits:
+                return _padded(rounded_text(value), self.digits)
             case dt.datetime() if value is not pd.NaT:
                 return value.isoformat(" ", self.time_unit)
         return _scalar_text(value)
@@ -220,14 +228,14 @@ def has_numbers(values: Sequence[Any]) -> bool:
     return len(types) > 0 and bool not in types and all(issubclass(one, (Real, Decimal)) for one in types)
 
 
-def rounded_text(value: float) -> str:
-    """A double: with six digits after the point, or of what is less than 1.
+def rounded_text(value: float | Decimal) -> str:
+    """A double, or a decimal of many digits: with six digits after the point, or of what is less than 1.
 
     Example:
         >>> [rounded_text(value) for value in (3.7784424083769634, 1234567.125, 0.1 + 0.2, 2.0, -1.2345678e-9, 1e22)]
         ['3.778442', '1234567.125', '0.3', '2.0', '-1.23457e-09', '1e+22']
     """
-    if (-1 < value < 1 and value) or not -1e15 < value < 1e15:
+    if (-1 < value < 1 and value) or (isinstance(value, float) and not -1e15 < value < 1e15):
         return f"{value:.6g}"
     text = f"{value:.6f}".rstrip("0")
     return f"{text}0" if text[-1] == "." else text
