@@ -53,7 +53,7 @@ WRONG = {
         "the left side lacks it: it has mmsi, sog, ts",
     ),
     "SELECT TIME_BUCKET_GAPFILL('hourly', ts) AS h, COUNT(*) FROM Ships GROUP BY h": (
-        "a stretch of time of no constant width",
+        "a time bucket without a constant width",
         "as in INTERVAL '15 minutes'",
     ),
     "SELECT mmsi, SESSION_WINDOW(ts, '1 hour').begins FROM Ships GROUP BY mmsi, SESSION_WINDOW(ts, '1 hour')": (

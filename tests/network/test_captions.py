@@ -41,7 +41,7 @@ ODD = {
     "two qualifiers": r"\b\w+\.[lr]\.|\b[lr]\.\w+\.",
     "a value of Python": r"\bNone\b|\bTrue\b|\bFalse\b|\bDecimal\('|datetime|Kind\.|frozenset|<\w+ |\x00",
     "NULL beside NULL": r"COALESCE\([^()]*\) = COALESCE\([^()]*\)|IS NULL\)? = \(",
-    "a stretch of time": r"TIMESTAMP_MICROS\(UNIX_MICROS",
+    "a time bucket": r"TIMESTAMP_MICROS\(UNIX_MICROS",
 }
 CALLED = {help.name.lower() for help in all_help()}.union(*(function.names for function in FUNCTIONS.values())) | {
     "as", "by", "in", "on", "over", "and", "or", "not", "when", "then", "else", "case", "where", "having", "from",

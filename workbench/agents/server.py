@@ -134,7 +134,7 @@ def serve_agents(
 
 
 def _guarded(application: _Asgi, token: str) -> _Asgi:
-    """An application that answers requests with the token alone."""
+    """The application, behind a check that refuses requests without the token."""
 
     async def guarded(scope: _Scope, receive: Any, send: Any) -> None:
         given = dict(scope.get("headers", ())).get(b"authorization", b"").decode("latin-1")

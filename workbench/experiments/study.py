@@ -59,7 +59,7 @@ class Study(ABC):
     """
 
     name: ClassVar[str]
-    """What it is asked for by."""
+    """The name by which it is run."""
     summary: ClassVar[str]
     """One line."""
     needs: ClassVar[tuple[str, ...]] = ("duckdb", "matplotlib")
@@ -67,10 +67,10 @@ class Study(ABC):
 
     @abstractmethod
     def run(self, progress: StudyProgress) -> Findings:
-        """Run it.
+        """Run the study.
 
         Args:
-            progress: told how far it is.
+            progress: called with a line for each step.
 
         Raises:
             WorkbenchError: an answer was wrong, or something else keeps it from its figures.

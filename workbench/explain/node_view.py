@@ -78,7 +78,7 @@ class NodeView:
 
     @property
     def is_shared(self) -> bool:
-        """Whether it is work that is done once for several queries; a stream is no work."""
+        """Whether it is computed once for several queries; a stream is not computed."""
         return len(self.queries) > 1 and self.kind != "source"
 
     @property

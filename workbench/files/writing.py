@@ -1,4 +1,4 @@
-"""How the files of a session are written: for whom, with a checksum, and as a whole or not at all.
+"""Writes the files of a session: with a mode for their readers, a checksum, and as a whole or not at all.
 
 Who may read a file follows from the folder that it is made in, so a Spark worker that knows a folder needs no more. A
 folder for its owner alone (0700) has files of mode 0600; one for a group (2770, so that all below it belongs to that
@@ -36,7 +36,7 @@ class NewFile(io.RawIOBase):
     """A file that is written from its start to its end; ``checksum`` is that of the ``bytes`` so far.
 
     Args:
-        path: of the file; what was there is written over.
+        path: of the file; an older file is overwritten.
 
     Example:
         >>> import tempfile
@@ -128,9 +128,9 @@ def write_file(path: Path, data: ReadableBuffer) -> int:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[NewFile]:
-    """A new file that takes the place of ``path`` once it is whole; on an error nothing of it stays.
+    """A new file that replaces ``path`` once it is complete; on an error it is removed.
 
-    When the process is killed a part may stay. It is hidden: who reads all files of a folder passes over it.
+    When the process is killed, a part of it may stay. It has a hidden name, so readers of the folder skip it.
     """
     part = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
@@ -143,7 +143,7 @@ def replacing(path: Path) -> Iterator[NewFile]:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder, and those above it that are missing, each for whom the one above it is for."""
+    """Make a folder, and the missing ones above it, each with the mode of the folder above it."""
     if path.is_dir():
         return
     make_folder(path.parent)
@@ -152,7 +152,7 @@ def make_folder(path: Path) -> None:
 
 
 def make_like(folder: Path, other: Path) -> None:
-    """Let a folder be for those whom another one is for."""
+    """Give a folder the mode of another one: for the owner alone, or for a group."""
     mode = FOR_GROUP if is_for_group(other) else FOR_OWNER
     if stat.S_IMODE(os.stat(folder).st_mode) != mode:
         os.chmod(folder, mode)

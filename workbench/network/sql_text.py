@@ -320,7 +320,7 @@ def _call(call: Call, names: Names) -> tuple[str, int]:
 
 
 def _stretch(since: Expression, origin: Expression, micros: int, names: Names) -> list[str]:
-    """The arguments of TIME_BUCKET: its width, the time, and where stretches begin if that is not the usual Monday."""
+    """The arguments of TIME_BUCKET: its width, the time, and the origin if it is not the default."""
     (time,), (begin,) = _arguments(since), _arguments(origin)
     whole, rest = divmod(micros, 1_000_000)
     width = f"INTERVAL {micros} MICROSECONDS" if rest else interval(whole)

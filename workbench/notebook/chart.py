@@ -273,7 +273,7 @@ def _clock(column: pd.Series) -> npt.NDArray[np.datetime64] | None:
 
 
 def _distinct_names(labels: list[str], rows: pd.DataFrame, columns: ChartColumns) -> list[str]:
-    """The names of bars; where rows have one name, with their other names or a number: their bars would be one."""
+    """The names of bars. Rows of equal names get their other names, or a number, since one bar would show them all."""
     if len({*labels}) == len(labels):
         return labels
     others = [name for name in rows.columns if name not in (columns.x, columns.y) and not has_numbers(list(rows[name]))]

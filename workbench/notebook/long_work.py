@@ -102,13 +102,13 @@ class Underway:
 
 
 def how_far(progress: WorkDone, seconds: float, more: float = 0.0, moved: float | None = None) -> str:
-    """How far something is that has worked for so long.
+    """Progress in words: what is done, the time it took, and an estimate of the time that is left.
 
     Args:
         progress: of the operators, of the rows of a source, or of a verification; ``None`` where there is none.
-        seconds: that it has worked.
-        more: seconds that what follows is expected to take.
-        moved: the seconds after which it was as far as it is; ``None``: it is so since now.
+        seconds: since the start.
+        more: expected seconds of the steps that follow.
+        moved: seconds from the start to the last step of ``progress``; ``None``: that step is now.
 
     Example:
         >>> from workbench.engine.schedule import Progress

@@ -1,8 +1,8 @@
-"""The way of a change: prepare, evaluate, make durable, commit, adopt, remove; or undo. ``StateStore.changing`` has it.
+"""The steps of a change: prepare, evaluate, make durable, commit, adopt, remove; or undo. See ``StateStore.changing``.
 
-Whatever moment a process or a machine dies, the catalog names files that are there and whole: they are on the disk
-before the transaction of the catalog ends, and files that it no longer names are removed after it. A batch that was not
-committed arrives again: its rows are in the stream's log, which was there before.
+The files that the catalog names are complete at any moment at which a process or a machine may die: they are on the
+disk before the transaction of the catalog ends, and files that it no longer names are removed after it. A batch that
+was not committed arrives again: its rows were in the stream's log before.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ class Change:
 
 
 class StateStore:
-    """Has the state of a session that was committed last, and takes it from one commit to the next.
+    """Holds the last committed state of a session, and commits changes of it.
 
     Args:
         directory: of the session.
-        runtime: what transitions work with.
+        runtime: the objects that transitions use.
         jobs: runs the session's jobs.
 
     Attributes:
         cache: of planning.
-        refresh: reads what another process has committed since, in a session that follows one.
+        refresh: reads the commits of another process, in a session that follows one.
         on_commit: called after each commit, in its thread; it must be quick.
         last: the state that was committed last, as far as this process knows; also when the session is closed.
         kept: states of earlier batches.
@@ -68,7 +68,7 @@ class StateStore:
         self._jobs = jobs
         self._lock = threading.RLock()
         self._collecting = time.monotonic() + jobs.limits.milliseconds_until_collected / 1000
-        """When what failed attempts of tasks wrote is to be looked for again."""
+        """The next time to look for files of failed attempts of tasks."""
 
     @property
     def state(self) -> State:
@@ -95,7 +95,7 @@ class StateStore:
         Other operations of the session wait (``exclusively``).
 
         Args:
-            doing: what is said to have been going on where Spark dies in it, which may be why.
+            doing: what was going on, for the error where Spark dies meanwhile.
 
         Raises:
             SessionError: this session may only read, or is closed.
@@ -147,10 +147,10 @@ class StateStore:
         self.on_commit()
 
     def _collect_unnamed(self, seconds: float) -> None:
-        """Remove what attempts of tasks wrote that failed, or that were one too many; and look again later.
+        """Remove files of attempts of tasks that failed or were superfluous, and set the time of the next look.
 
         Args:
-            seconds: how old it is; and how long a reader of a store may take.
+            seconds: the least age of such files; readers of a store may take as long.
         """
         self._collecting = time.monotonic() + seconds
         state, streams = self.directory.state, self.directory.streams
@@ -178,12 +178,12 @@ class StateStore:
         self.last = state
 
     def disable(self, reasons: Mapping[str, str]) -> None:
-        """Say of some queries why they do not run, in this process alone."""
+        """Disable queries for these reasons, in this process alone."""
         self.last = self.last.disabled(reasons)
 
     @contextmanager
     def pinned(self) -> Iterator[State]:
-        """The session as it was committed last; its files stay within the context.
+        """The last committed state of the session; its files are not removed within the context.
 
         Raises:
             SessionError: it is closed.
@@ -198,9 +198,9 @@ class StateStore:
 
     @contextmanager
     def using_spark(self, doing: str = "") -> Iterator[None]:
-        """Whatever needs Spark is done within; where that fails since Spark is gone or the session closed, it says so.
+        """A context for work with Spark; an error says whether Spark is gone or the session is closed.
 
-        A JVM that has died is replaced: one that died before at once, one that dies meanwhile for the next change.
+        A JVM that has died is replaced: at once if it died before, and for the next change if it dies within.
 
         Raises:
             SessionError: the session is closed.
@@ -216,15 +216,15 @@ class StateStore:
             raise
 
     def once_more(self, work: Callable[[], R], refused: str = "") -> R:
-        """Do some work, and do it again if Spark's JVM dies meanwhile: what killed it may have come from elsewhere.
+        """Do some work, and repeat it once if Spark's JVM dies, since the work may not have been the cause.
 
         Args:
-            work: belongs to one query, or to some.
-            refused: what is said where it takes all memory.
+            work: of one query or several.
+            refused: begins the message of the error where memory was too small; without it errors are raised as such.
 
         Raises:
-            SparkDied: it died again.
-            EngineError: the same, or there is too little memory, where something is to be said of it.
+            SparkDied: the JVM died again.
+            EngineError: the JVM died again or there is too little memory, and ``refused`` is given.
         """
         try:
             try:

@@ -55,7 +55,7 @@ class Playable(Protocol):
 
     @property
     def progress(self) -> Progress | None:
-        """How far the batch is that runs now; ``None`` when there is none."""
+        """The progress of the running batch; ``None`` when no batch runs."""
 
     def run(self, batches: int = 1) -> Sequence[Any]:
         """Run batches; nothing comes back at the streams' end."""

@@ -68,7 +68,7 @@ class QueryRequest:
     nonce: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def encoded(self) -> bytes:
-        """Its bytes."""
+        """The request as bytes of JSON."""
         return json.dumps(asdict(self)).encode()
 
     @staticmethod

@@ -42,12 +42,12 @@ def find_grouping(
     Args:
         draft: the network, which gets the aggregate.
         read: the rows.
-        groups: each as the query has it, with the expression over the root that it stands for.
-        statistics: likewise.
+        groups: the query's groups, each with its expression over the root.
+        statistics: the query's statistics, likewise.
         window: over the root; applied to the rows or to slices of them.
 
     Returns:
-        What is read from the aggregate; what the columns of the query's groups and statistics are there.
+        The read of the aggregate, and the query's groups and statistics as its columns.
     """
     by = slices_of(draft, read, groups.values(), statistics.values(), window)
     if by is not None:
@@ -84,7 +84,7 @@ def find_aggregate(
 
 
 def choose_aggregate_inputs(draft: Draft) -> None:
-    """Choose what every aggregate of the same rows as a dirty one is computed from."""
+    """Choose the input of every aggregate that groups the same rows as a dirty one."""
     for root in draft.dirty_parents_first():
         node = draft.nodes[root]
         if isinstance(node, Aggregate):
@@ -108,7 +108,7 @@ def _choose_input(draft: Draft, aggregate: Aggregate, of_same_rows: list[NodeId]
 
 
 def _add_statistics(draft: Draft, aggregate: Aggregate, statistics: frozenset[AggregateCall]) -> None:
-    """Add what statistics follow from to an aggregate, and to the finer ones that it is computed from in turn."""
+    """Add the parts of statistics to an aggregate, and to the finer aggregates from which it is computed."""
     statistics = frozenset(map(part_of, statistics))
     draft.put(replace(aggregate, statistics=aggregate.statistics | statistics))
     if aggregate.finer is not None and aggregate.parents[0] in draft.nodes:
@@ -131,10 +131,10 @@ def _is_finer(fine: Aggregate, coarse: Aggregate) -> bool:
 
 
 def _hindrance(draft: Draft, fine: Aggregate, coarse: Aggregate) -> str | None:
-    """What keeps the statistics of coarse groups from being computed from those of finer ones."""
+    """The reason why statistics of coarse groups cannot be computed from those of finer ones, if there is one."""
     if not draft.options.vertical_expansion:
         return "Options.vertical_expansion is off"
-    # Of several the same one is told every time.
+    # Sorted, so that the same one of several reasons is given each time.
     for statistic in sorted(coarse.statistics, key=text):
         if why := why_not_from_parts(statistic):
             sql = expression_sql(statistic, draft.wording.columns(coarse.read.root))
@@ -147,7 +147,7 @@ def _hindrance(draft: Draft, fine: Aggregate, coarse: Aggregate) -> str | None:
 
 
 def missed_roll_ups(draft: Draft, coarse: Aggregate) -> Iterator[Candidate]:
-    """The finer aggregate of the same rows that is nearest to one that is computed from the rows, and why it is."""
+    """The coarsest finer aggregate of the same rows that could not serve as an input, with the reason."""
     others = (draft.node(Aggregate, id_) for id_ in draft.catalog.aggregates_of(coarse.read) if id_ != coarse.id)
     finer = (other for other in others if _is_finer(other, coarse))
     nearest = min(finer, key=lambda each: (len(each.groups), each.id), default=None)

@@ -1,4 +1,4 @@
-"""Changes of joins: new ones, and those that come to test less or more as readers come and go."""
+"""Changes of joins: new joins, and joins that test less or more when readers are added or dropped."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def weakened(draft: Draft, join: Join, predicates: PredSet) -> Join:
 
 
 def remove_abandoned_joins(draft: Draft) -> None:
-    """Take away the joins that have lost their readers to rerouting, with their selections."""
+    """Remove the joins that lost all readers by rerouting, with their selections."""
     for id_ in draft.abandoned:
         if not draft.catalog.reads_of(id_):
             for selection in draft.catalog.selections_of(id_):
@@ -98,9 +98,9 @@ def tighten_joins(draft: Draft) -> None:
 
 
 def _reroute(draft: Draft, weaker: Join) -> None:
-    """Let queries that read other joins read this one, where it has come to have all their rows (T Figure 6.8a).
+    """Let queries that read other joins read this one, if it now has all their rows (T Figure 6.8a).
 
-    What operators read stays: they would become other nodes, with all that is computed from them.
+    Operators keep their inputs: with another input they would be other nodes, and so would all nodes above them.
     """
     for id_ in draft.catalog.joins_subsumed(*weaker.roots, weaker.predicates):
         readers = [name for name, _ in draft.catalog.reads_of(id_, "query")]

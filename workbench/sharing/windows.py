@@ -33,7 +33,7 @@ from workbench.sql.windows.overlapping import window_start
 from workbench.sql.windows.stream_time import ROW, as_number, is_session
 
 ROWS_A_SLICE = 4.0
-"""Rows that a slice of a group should have, where a time is a number of which nothing else is known."""
+"""Rows that a slice of a group must have at least for slices to pay, where times are numbers."""
 
 _DAY = 86_400
 _UNITS = {"SECOND": 1, "MINUTE": 60, "HOUR": 3_600}
@@ -73,9 +73,9 @@ def slices_of(
     statistics: Iterable[AggregateCall],
     window: PredSet,
 ) -> Mapping[Expression, Expression] | None:
-    """By what groups over a window are sliced, for each of its times: itself, or the stretch of time it is in.
+    """The slices of each time of a window, over which its groups are computed: the time itself, or the range it is in.
 
-    ``None`` where they are better computed from the rows in the window.
+    ``None`` where groups are better computed from the rows in the window.
     """
     groups = list(groups)
     if not window or not draft.options.vertical_expansion or any(map(why_not_from_parts, statistics)):
@@ -97,7 +97,7 @@ def of_slices(window: PredSet, slices: Aggregate, by: Mapping[Expression, Expres
 
 
 def _slice(time: Expression, window: PredSet) -> Expression | None:
-    """What a time is sliced by, if a window is whole slices of it."""
+    """The expression of the slice of a time, if a window consists of whole slices."""
     match time.type.kind:
         case Kind.DATE:
             return time
@@ -112,7 +112,7 @@ def _slice(time: Expression, window: PredSet) -> Expression | None:
 
 
 def multiple_of(end: Expression) -> int:
-    """The seconds of which an end of a window is a multiple since 1970, whatever time it is; 0 where there are none.
+    """A number of seconds of which an end of a window is always a multiple, counted from 1970; 0 where there is none.
 
     Example:
         >>> from workbench.sql.windows.stream_time import now_of

@@ -259,16 +259,16 @@ def _early_and_late(block: Block) -> tuple[dict[Guarded, None], dict[Guarded, No
 
 
 def _without(conditions: PredSet, part: Call) -> PredSet:
-    """The conditions that tell which rows are looked at: they read none of these.
+    """The conditions that choose the rows to check: those without parts that need a check themselves.
 
-    What kind of JSON there is may be read: that has a check of its own, which looks at more rows.
+    A condition may test the kind of JSON, since that test has its own check, over more rows.
     """
     read = {p: _guarded(predicate_expressions(p)) for p in conditions}
     return pred_set(p for p, guarded in read.items() if all(_is_kind(g) and not _is_kind(part) for g, _ in guarded))
 
 
 def _is_kind(part: Call) -> bool:
-    """Whether it reads of JSON what it can read of all in which no key stands twice."""
+    """Whether it reads JSON in a way that fails only where an object has a key twice."""
     return UNREAD.get(part.function) == "json_repeats_key"
 
 

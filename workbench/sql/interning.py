@@ -74,7 +74,7 @@ class Interned(metaclass=_Interning):
     __match_args__: tuple[str, ...] = ()
 
     interning_key: ClassVar[Callable[..., tuple[Any, ...]] | None] = None
-    """What makes a value the one it is, from all its fields; themselves unless given."""
+    """Computes the key of a value from its fields, by default all of them; values of equal keys are one object."""
 
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
         return type(self), tuple(getattr(self, name) for name in self.__match_args__)

@@ -163,10 +163,10 @@ def _of_json(text: str | None, type_: DataType) -> object:
 
 
 def _parts(value: object, type_: DataType) -> object:
-    """A value of JSON; a struct with all its fields.
+    """A value of JSON, ready for Arrow: a struct has all of its fields.
 
     Raises:
-        ValueError: Arrow would take something else for a list or struct, or leave a member out.
+        ValueError: a list or struct is something else, or a struct has a member without a field. Arrow would accept it.
     """
     if value is None:
         return None

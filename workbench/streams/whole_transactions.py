@@ -19,11 +19,13 @@ from workbench.streams.stream import Stream
 
 
 def cut_at_borders(streams: Mapping[str, Stream], sizes: Mapping[str, int | BatchCut]) -> dict[str, int | BatchCut]:
-    """How many rows a batch takes so that it parts no transaction; a batch has one at least, if one is whole.
+    """The rows of each stream that a batch takes, cut at ends of transactions, so that no transaction is split.
+
+    The batch has at least one whole transaction, if there is one.
 
     Args:
         streams: of the session.
-        sizes: how many rows it would take of each.
+        sizes: the rows of each stream that it would take without transactions.
     """
     cut = dict(sizes)
     alike = [stream for stream in streams.values() if stream.log.transactions is not None and not stream.table]

@@ -17,9 +17,9 @@ from workbench.experiments.studies.drifts import (
     Adaptive,
     MeasuredDrift,
     Taken,
+    drifted,
     phases,
     streams,
-    turned,
 )
 
 
@@ -39,17 +39,17 @@ def chosen(words: str) -> Adaptive:
     ],
 )
 def test_rows_turn_at_once_or_to_and_fro_or_never(drift: str, parts: list[float], starts: list[int]) -> None:
-    assert turned(drift, 12) == parts and phases(parts) == starts
+    assert drifted(drift, 12) == parts and phases(parts) == starts
 
 
 def test_rows_turn_slowly_between_two_quarters_without_drift() -> None:
-    parts = turned("slow", 12)
+    parts = drifted("slow", 12)
     assert parts[:4] == [0] * 4 and parts[-3:] == [1] * 3 and parts == sorted(parts) and phases(parts) == [0, 6]
     assert max(after - before for before, after in pairwise(parts)) < 0.2
 
 
 def test_selections_swap_with_the_rows_that_turn() -> None:
-    rows = streams(history=2_000, batch=100, parts=turned("sudden", 20), keys=50)
+    rows = streams(history=2_000, batch=100, parts=drifted("sudden", 20), keys=50)
     assert {table.num_rows for table in rows.values()} == {4_000}
     parts = {
         name: [sum(rows[name]["chosen"].to_pylist()[half]) / size for half, size in halves]

@@ -1,4 +1,4 @@
-"""How a worker sees whether it is like the driver and has its folder; imports nothing that a worker may lack."""
+"""A worker's check that it has the driver's versions and folder; it imports nothing that a worker may lack."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from importlib import metadata
 from workbench.files.store import awaited, store_at
 
 OTHER_USER = "by user"
-"""Stands in the problem of a worker that is another user than the owner of the folder."""
+"""A part of the problem of a worker whose user does not own the folder."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Probe:
         folder: of the session.
         versions: of Python and of modules in the driver.
         name: of a file in the folder; "" where the driver may not write there.
-        nonce: what the file has.
+        nonce: the content of the file.
         names: the names of the files in a folder that is only read.
         store: the address of the store through which workers have the folder; "" where they share it.
     """
@@ -35,7 +35,7 @@ class Probe:
     store: str = ""
 
     def problems(self, task: int) -> list[str]:
-        """What is wrong with the worker that runs a task; it writes a file of its own."""
+        """The problems of the worker that runs a task; where there are none it has written a file of its own."""
         host, found = os.uname().nodename, versions([name for name in self.versions if name != _PYTHON])
         problems = [
             f"{name} is {found[name]} on {host}, and {here} here"
@@ -49,7 +49,7 @@ class Probe:
 
     @property
     def place(self) -> str:
-        """Where driver and workers have each other's files."""
+        """The place through which driver and workers exchange files."""
         return self.store or self.folder
 
     def _problem_of_folder(self, task: int) -> str:
@@ -75,7 +75,7 @@ class Probe:
         return f"{self.name}-{task}"
 
     def holds(self, name: str) -> bool:
-        """Whether a file of the folder is there, after some seconds, and is one of this probe."""
+        """Whether the folder has a file of this probe; it waits some seconds for it."""
         try:
             return awaited(lambda: store_at(self.place).get(name)) == self.nonce.encode()
         except FileNotFoundError:

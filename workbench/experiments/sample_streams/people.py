@@ -94,7 +94,7 @@ def people(rng: np.random.Generator, birth: NDArray[np.int64], today: int, homel
 
 
 def diagnoses(rng: np.random.Generator, group: NDArray[np.int64]) -> NDArray[np.int64]:
-    """A diagnosis, by index, for each age group."""
+    """A random diagnosis, as its index, for each person, whose age group is given."""
     shares = vocabulary().diagnosis_shares
     drawn = np.zeros(len(group), dtype=np.int64)
     for number, share in enumerate(shares):

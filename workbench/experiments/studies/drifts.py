@@ -1,12 +1,12 @@
 """The gain of re-planning between batches where the distribution of the rows drifts, and its cost where it stays.
 
-A query joins clicks with orders, and these with refunds, and selects among clicks and refunds. To begin with few clicks
-and most refunds are selected. Where that turns, most clicks and few refunds are: the join that was good then makes most
-pairs. Persons and items come and go with the batches, so rows meet only rows of their time. Rows turn all at once,
-slowly, or to and fro, or they stay as they are (CACQ 4, T11.1.3).
+A query joins clicks with orders, and these with refunds, and selects among clicks and refunds. At first few clicks and
+most refunds are selected. After a drift, most clicks and few refunds are: then the join that was good makes most pairs.
+Persons and items change from batch to batch, so rows join only rows of about their time. The drift is sudden, slow or
+an oscillation, or there is none (CACQ 4, T11.1.3).
 
-Three sessions take turns batch by batch: one that never re-plans, one that does so by itself, and one that joins in the
-order of FROM, whose query is registered anew at each turn in the order that is better then: the best of fixed plans.
+Three sessions take turns batch by batch: one never re-plans, one re-plans by itself, and one joins in the order of
+FROM. The query of the third one is registered again in each phase, in the better order: it is the best of fixed plans.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ FROM {}
 WHERE a.person = b.person AND b.item = c.item AND a.chosen = 1 AND c.chosen = 1
 """
 FIRST, SECOND = (SQL.format(inputs) for inputs in ("clicks a, orders b, refunds c", "refunds c, orders b, clicks a"))
-"""The query, its inputs in the order that is good before rows have turned, and after."""
+"""The query, with its inputs in the order that is better before the drift, and after it."""
 NEVER, ADAPTIVE, BEST = "never", "adaptive", "by hand"
 _OPTIONS: Mapping[str, Options] = {
     NEVER: Options(), ADAPTIVE: Options(adaptive=True), BEST: Options(join_order=False)
 }  # fmt: skip
 FEW, MOST = 0.01, 0.6
-"""The part of the clicks, or refunds, that is selected."""
+"""The share of the clicks, or refunds, that is selected."""
 SETTLED = 5
-"""Batches of a phase after which what re-plans by itself should have done so."""
+"""Batches of a phase after which a session that re-plans by itself should have done so."""
 SWINGS = 6
 """Phases of the oscillation."""
 
@@ -55,7 +55,7 @@ DRIFTS: Mapping[str, Callable[[float], float]] = {
     "slow": lambda at: min(max(2 * at - 1 / 2, 0.0), 1.0),
     "oscillation": lambda at: float(int(SWINGS * at) % 2),
 }
-"""How far rows have turned, from 0 to 1, by the part of the batches that were before."""
+"""How far rows have drifted, from 0 to 1, by the share of the batches that were before."""
 
 
 @dataclass
@@ -64,8 +64,8 @@ class Taken:
 
     Attributes:
         batches: seconds of each batch.
-        between: seconds from batch to batch beside these: planning, and hydrating what is planned.
-        replanned: the batches after which the network was another one.
+        between: seconds between the batches, for planning and hydration.
+        replanned: the batches after which the network had changed.
     """
 
     batches: list[float] = field(default_factory=list)
@@ -93,13 +93,13 @@ class MeasuredDrift:
     checked: int
 
     def settled(self, name: str) -> list[float]:
-        """Median seconds of a session's batches in each phase, of those after it should have settled."""
+        """Median seconds of a session's batches in each phase, without the first ``SETTLED`` batches."""
         batches = self.taken[name].batches
         phases = (batches[start:end] for start, end in pairwise([*self.starts, len(batches)]))
         return [median(phase[min(SETTLED, len(phase) - 1) :]) for phase in phases]
 
     def ratios(self) -> dict[str, float]:
-        """How re-planning by itself compares with the others: in its worst or best phase, and in all."""
+        """The ratios of the session that re-plans by itself to the others: in its worst or best phase, and in all."""
         adaptive, total = self.settled(ADAPTIVE), self.taken[ADAPTIVE].total
         return {
             f"{ADAPTIVE} / {BEST}, worst phase": max(map(truediv, adaptive, self.settled(BEST))),
@@ -110,16 +110,16 @@ class MeasuredDrift:
 
 @dataclass(frozen=True)
 class Adaptive(Study):
-    """Re-planning while rows drift, and while they do not."""
+    """Re-planning with and without drift."""
 
     name = "adaptive"
-    summary = "rows that drift or do not: never re-planned, by itself, by hand (CACQ 4)"
+    summary = "re-planning while rows drift or do not: never, by itself, by hand (CACQ 4)"
 
     history: int = option(100_000, "rows of each stream's history")
     batch: int = option(10_000, "rows of each stream in a batch")
     batches: int = option(60, "batches of each drift")
     keys: int = option(500, "persons, and items, of a batch")
-    drift: tuple[str, ...] = option((*DRIFTS,), "how rows turn, each in its turn", choices=DRIFTS)
+    drift: tuple[str, ...] = option((*DRIFTS,), "the drifts to measure", choices=DRIFTS)
 
     def run(self, progress: StudyProgress) -> Findings:
         """Run it."""
@@ -133,12 +133,12 @@ class Adaptive(Study):
         charts = []
         for drift, each in measured.items():
             series = {name: dict(enumerate(taken.batches, start=1)) for name, taken in each.taken.items()}
-            charts.append(Chart(f"rows that turn: {drift}", "batch", "seconds", series, log_y=False))
+            charts.append(Chart(f"drift: {drift}", "batch", "seconds", series, log_y=False))
         return "\n\n".join(texts), figures, charts
 
     def _drifted(self, drift: str, progress: StudyProgress) -> MeasuredDrift:
-        """What each session took of a drift; answers are compared with DuckDB's half way and at the end."""
-        parts = turned(drift, self.batches)
+        """The times of all sessions for a drift; answers are compared with DuckDB's half way and at the end."""
+        parts = drifted(drift, self.batches)
         starts = phases(parts)
         rows = streams(self.history, self.batch, parts, self.keys)
         taken = {name: Taken() for name in _OPTIONS}
@@ -152,7 +152,7 @@ class Adaptive(Study):
             for batch in range(1, self.batches + 1):
                 for name, session in sessions.items():
                     anew = name == BEST and batch in starts
-                    _run(session, taken[name], (SECOND if _turns(parts[batch]) else FIRST) if anew else None)
+                    _run(session, taken[name], (SECOND if _second_is_better(parts[batch]) else FIRST) if anew else None)
                 times = ", ".join(f"{name} {each.batches[-1]:.2f} s" for name, each in taken.items())
                 progress(f"{drift}, batch {batch}: {times}")
                 if batch in (self.batches // 2, self.batches):
@@ -164,11 +164,11 @@ class Adaptive(Study):
         return MeasuredDrift(starts, taken, checked)
 
 
-def turned(drift: str, batches: int) -> list[float]:
-    """How far rows have turned in each batch.
+def drifted(drift: str, batches: int) -> list[float]:
+    """How far rows have drifted in each batch.
 
     Example:
-        >>> turned("slow", 8), phases(turned("slow", 8))
+        >>> drifted("slow", 8), phases(drifted("slow", 8))
         ([0.0, 0.0, 0.0, 0.25, 0.5, 0.75, 1.0, 1.0], [0, 4])
     """
     return [DRIFTS[drift](batch / batches) for batch in range(batches)]
@@ -176,16 +176,23 @@ def turned(drift: str, batches: int) -> list[float]:
 
 def phases(parts: Sequence[float]) -> list[int]:
     """The number of batches before each phase, in which one of the two orders is the better one."""
-    return [0, *(batch for batch, (old, new) in enumerate(pairwise(parts), start=1) if _turns(old) != _turns(new))]
+    return [
+        0,
+        *(
+            batch
+            for batch, (old, new) in enumerate(pairwise(parts), start=1)
+            if _second_is_better(old) != _second_is_better(new)
+        ),
+    ]
 
 
 def streams(history: int, batch: int, parts: Sequence[float], keys: int) -> dict[str, pa.Table]:
-    """The three streams, with a history of rows that have not turned.
+    """The three streams, with a history of rows before the drift.
 
     Args:
         history: rows of the history of each.
         batch: rows of a batch.
-        parts: how far the rows of each batch have turned.
+        parts: how far the rows of each batch have drifted.
         keys: how many persons and items there are in a batch.
 
     Example:
@@ -194,22 +201,22 @@ def streams(history: int, batch: int, parts: Sequence[float], keys: int) -> dict
         [True, False]
     """
     random = np.random.default_rng(0)
-    turned_row = np.repeat([0.0, *parts], [history, *[batch] * len(parts)])
-    ids = np.arange(len(turned_row))
+    drifted_row = np.repeat([0.0, *parts], [history, *[batch] * len(parts)])
+    ids = np.arange(len(drifted_row))
 
     def stream(keyed: Sequence[str], part: NDArray[np.float64]) -> pa.Table:
         values = {name: ids // batch * keys + random.integers(0, keys, len(ids)) for name in keyed}
         return pa.table({"id": ids, **values, "chosen": (random.random(len(ids)) < part).astype(np.int64)})
 
     return {
-        "clicks": stream(["person"], FEW + turned_row * (MOST - FEW)),
+        "clicks": stream(["person"], FEW + drifted_row * (MOST - FEW)),
         "orders": stream(["person", "item"], np.full(len(ids), MOST)),
-        "refunds": stream(["item"], MOST - turned_row * (MOST - FEW)),
+        "refunds": stream(["item"], MOST - drifted_row * (MOST - FEW)),
     }
 
 
-def _turns(part: float) -> bool:
-    """Whether the second order is the better one where rows have turned so far."""
+def _second_is_better(part: float) -> bool:
+    """Whether the second order is the better one for rows that have drifted so far."""
     return part >= 1 / 2
 
 
@@ -227,12 +234,12 @@ def _text(drift: str, measured: MeasuredDrift) -> str:
 
 
 def _run(session: Session, taken: Taken, anew: str | None) -> None:
-    """Run a batch; then register the query anew, if so it is wanted."""
+    """Run a batch, and then register the query again, if a text is given."""
     before, begun = set(session.network.edges), time.perf_counter()
     seconds = session.run(1)[0].seconds
     if anew is not None:
         session.drop(_QUERY)
-        # Statistics are of old rows, whose persons and items are few: by them the join looks at too many pairs.
+        # Statistics are of old rows, with few persons and items: by them the join would have too many pairs.
         session.register(anew, name=_QUERY, force=True)
     taken.batches.append(seconds)
     taken.between += time.perf_counter() - begun - seconds

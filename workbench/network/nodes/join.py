@@ -21,14 +21,14 @@ class Join(BaseNode):
 
     Attributes:
         left_root, right_root: the roots its rows come from (its JVOAs, T6.2.5).
-        anchor: which of the joins between these two: a digest of what its first reader required.
+        anchor: tells joins of the same roots apart: a digest of what its first reader required.
         predicates: what holds for every row, over the roots (the JVOA form): the weakest common predicate of its
             readers. Like the columns a node carries it follows from the readers, so it is not part of the identity.
         left, right: the nodes it is evaluated from, in the trees of the roots.
         tested: what is tested on their pairs (the direct form).
-        left_leaves, right_leaves: leaves below each side, which is what column names need.
-        elements: columns that it makes of both sides, and what they are over its sides' columns, in a network as it
-            runs (``engine.physical.elements``).
+        left_leaves, right_leaves: leaves below each side, from which the names of columns follow.
+        elements: computed columns, with their expressions over both sides' columns; only in a network as it runs
+            (``engine.physical.elements``).
     """
 
     left_root: NodeId
@@ -82,7 +82,7 @@ class Join(BaseNode):
         """The root of the column's side.
 
         Raises:
-            ValueError: no column of a join is called so.
+            ValueError: no column of a join has that name.
         """
         side, inner = self.names.input_name(name)
         return self.roots[side], inner
@@ -92,7 +92,7 @@ class Join(BaseNode):
         return predicate_expressions(self.tested)
 
     def read_columns(self, columns: Columns) -> Iterable[tuple[NodeId, Column]]:
-        """The columns by their sides, and those that are tested."""
+        """The columns at the sides they come from, and the columns of the tests."""
         made = dict(self.elements)
         carried = (self.names.input(Column(*item)) for item in columns.items() if item[0] not in made)
         operands = columns_of(made[name] for name in columns if name in made)
@@ -105,7 +105,7 @@ class Join(BaseNode):
         return column if made is None else map_columns(made, self.names.output)
 
     def checked_columns(self) -> Checked:
-        """The columns of both roots that hold for its rows or are tested."""
+        """The columns of both roots that ``predicates`` or ``tested`` read."""
         read = predicate_columns(self.predicates) | predicate_columns(self.tested)
         return [({side: self.roots[side] for side in SIDES}, read)]
 

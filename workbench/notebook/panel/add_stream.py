@@ -1,4 +1,4 @@
-"""Adding a stream by hand: what a file or variable holds is shown first, and what the fields are to say is proposed."""
+"""The form that adds a stream: it shows the first rows of a file or variable, and proposes values for its fields."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ from workbench.streams.stream import DEFAULT_BATCH, Stream
 MOST_FILES = 200
 """The most files that are proposed."""
 NO_TIME = ""
+"""The value of the field for a stream without event time."""
 
 
 class AddStream:
@@ -42,7 +43,7 @@ class AddStream:
 
     Args:
         session: that gets the stream.
-        variables: gives those of the notebook, as they are when they are needed.
+        variables: gives the notebook's present variables.
         added: called when a stream was added.
     """
 
@@ -132,12 +133,12 @@ class AddStream:
         self._adding.start()
 
     def join(self, seconds: float) -> None:
-        """Wait so long for a stream that is being added."""
+        """Wait until a stream is added, at most for some seconds."""
         if self._adding is not None:
             self._adding.join(seconds)
 
     def _add(self, name: str, add: Callable[[], Stream]) -> None:
-        """Add the stream, and say meanwhile how far that is; the work of the thread."""
+        """Add the stream, and show the progress meanwhile; this runs in the thread."""
         begun, course = time.monotonic(), Underway()
 
         def say() -> None:
@@ -158,7 +159,7 @@ class AddStream:
         self._added()
 
     def _act(self, action: Callable[[], str]) -> None:
-        """Show what an action says, or its error."""
+        """Show the text that an action returns, or its error."""
         try:
             self._shown.value = action()
         except WorkbenchError as error:
@@ -176,7 +177,7 @@ def files() -> list[str]:
 
 
 def _name_of(source: str) -> str:
-    """A name for a stream from what it is read from.
+    """A name for a stream, made from the name of its source.
 
     Example:
         >>> _name_of("data/2013 flights.csv.gz"), _name_of("kafka://localhost:9092/trades?x=1"), _name_of("in/*.csv")

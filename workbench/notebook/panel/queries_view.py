@@ -1,4 +1,4 @@
-"""Queries: what runs, what has something new, and registering, replacing and dropping them by hand."""
+"""The list of queries with their status and changed rows, and a form that registers, replaces and drops them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class QueriesView(View):
         self.sql_field = ipywidgets.Textarea(placeholder="SELECT …", layout={"width": "auto", "height": "190px"})
         self.sql_field.observe(lambda change: self._say(), "value")
         self._message = html_box()
-        """What was done, or what is wrong with the text, below it until it is changed."""
+        """The result of the last action, or the error of the text; shown until the text is changed."""
         self._sharing = html_box()
         actions: list[tuple[str, str, Callable[[], None], str]] = [
             ("Preview", "search", self._preview, "Show what it would share; nothing changes"),
@@ -134,20 +134,20 @@ class QueriesView(View):
         self._say(told)
 
     def _try(self, action: Callable[[], None]) -> None:
-        """Do what a button says, or show the error."""
+        """Do the action of a button, or show its error."""
         try:
             action()
         except WorkbenchError as error:
             self._say(str(error))
 
     def _say(self, message: str = "", sharing: str = "") -> None:
-        """Show a message below the text, and what the query would share below all; nothing unless given."""
+        """Show a message below the text, and at the end the sharing of the query; clear what is not given."""
         self._message.value = monospace(message) if message else ""
         self._sharing.value = sharing
 
 
 def sorted_queries(session: Session, by: str) -> list[tuple[str, Query]]:
-    """The queries of a session in an order; by changed rows and time of the last batches the largest first."""
+    """The queries of a session in an order; by changed rows or time of the last batches, the largest come first."""
     queries, reports = list(session.queries.items()), session.reports[-_BATCHES:]
     if by == BY_NAME:
         return sorted(queries, key=lambda named: named[0].lower())

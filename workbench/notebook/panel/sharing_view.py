@@ -1,4 +1,4 @@
-"""Sharing decisions of one query, step by step: what it shares with whom, what was considered, what it saves."""
+"""Sharing decisions of one query, step by step: shared nodes and their queries, candidates, and savings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class SharingView(View):
     title = "Sharing decisions"
 
     def build(self) -> ipywidgets.Widget:
-        """The query, its steps at the left, the step that is looked at at the right."""
+        """The query, its steps at the left, the chosen step at the right."""
         self.chooser = QueryChooser(self.session, self.choice, self._chosen)
         self.step_list = ListWidget(columns=["", "step", "node", "", "with"], label="steps", height="300px")
         self._head, self._step = html_box(), html_box()
@@ -33,19 +33,19 @@ class SharingView(View):
         )
 
     def refresh(self) -> None:
-        """The queries to choose from, and what is measured of the step."""
+        """The queries to choose from, and the measured rows and time of the step."""
         self.chooser.refresh()
         self._steps()
 
     def static_view(self) -> Shown:
-        """The explanation of the query that is looked at, or else of the last one."""
+        """The explanation of the chosen query, or of the last one."""
         query = self.chooser.query or next(reversed(list(self.session.queries.values())), None)
         if query is None:
             return Shown("no queries yet", "<p>no queries yet</p>")
         return explained(self._explanation(query))
 
     def _explanation(self, query: Query) -> ExplanationView:
-        """The decisions of a query; of those it shared with, the queries that are still there."""
+        """The decisions of a query; of the queries that it shares with, only those that are still registered."""
         return query.explain().among(self.session.queries)
 
     def _chosen(self) -> None:
@@ -136,7 +136,7 @@ class SharingView(View):
 
 
 def _candidates(decision: Decision) -> str:
-    """What else was considered in the node's place, and why it lost."""
+    """The other candidates for the node, and why they lost."""
     rows = [
         [
             tag("chosen", "good") if c.chosen else tag("near miss" if c.rule == NEAR_MISS else "lost"),

@@ -25,7 +25,7 @@ ERRORS = "errors.jsonl"
 
 
 class ErrorPlace(StrEnum):
-    """Where an error was."""
+    """The side on which an error occurred."""
 
     SOURCE = "source"
     SINK = "sink"

@@ -1,4 +1,4 @@
-"""Observations of a session's network: what the planner learns from batches, and how good its estimates are."""
+"""Observations of batches: the rows and ratios that the planner learns, and the errors of its estimates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COLUMNS = ["node", "kind", "inputs", "predicted", "learnt", "actual", "q_predic
 
 @dataclass
 class Observer:
-    """Turns the reports of a session into what its planner knows. It remembers what it found for the last batch."""
+    """Computes observations from the reports of a session, and caches those of the last batch."""
 
     _report: BatchReport | None = field(default=None, repr=False)
     _observed: Observed = NOTHING
@@ -47,14 +47,14 @@ def observed(state: State, before: int | None = None) -> Observed:
 
 
 def present_statistics(state: State) -> Mapping[str, StreamStatistics]:
-    """Statistics of all streams, taken anew of those that have grown much since; the same object where none has."""
+    """Statistics of all streams, computed again for streams that have grown much; the same object where none has."""
     known = state.statistics
     grown = [s for s in state.streams.values() if (old := known.get(s.name.lower())) and s.counted_rows != old.rows]
     return {**known, **{stream.name.lower(): stream.statistics() for stream in grown}} if grown else known
 
 
 def predictions(state: State) -> pd.DataFrame:
-    """For the nodes of a network what the last batch was expected to bring, and what it brought.
+    """The expected and the actual rows of the last batch, for the nodes of a network.
 
     Returns:
         One row a node: ``node, kind, inputs`` (leaves below it), ``predicted`` (rows, from statistics of the streams

@@ -1,4 +1,4 @@
-"""A topic of Kafka: ``kafka://host:port/topic``, and with ``?key=id`` rows by key, as a compacted topic has them.
+"""The sink of a Kafka topic: ``kafka://host:port/topic``; ``?key=id`` sends rows by key, for a compacted topic.
 
 A batch is one transaction with its rows and, in the topic ``NAME-argus``, its number. So a reader of committed
 messages sees each batch exactly once. Without a key a message is a change, JSON with ``weight``, and changes of equal
@@ -28,11 +28,11 @@ from workbench.streams.live.kafka.address import kafka_client, parse_topic
 from workbench.streams.live.kafka.client_errors import ClientErrors
 
 BROKER_ANSWER = 10.0
-"""Seconds that a broker has to answer."""
+"""Seconds to wait for an answer of a broker."""
 _MADE = 2.0
-"""Seconds that a broker has to make a topic."""
+"""Seconds to wait until a broker has made a topic."""
 _RECENT = 1_000
-"""Last messages among which numbers of batches are looked for first."""
+"""The last messages, which are searched first for numbers of batches."""
 
 
 class TopicTarget(Target):
@@ -85,7 +85,7 @@ class TopicTarget(Target):
         return self._numbers.get(sink)
 
     def claim(self, query: str) -> None:
-        """Check that no other sink has written to the topic, or that this one was there before."""
+        """Check that no other sink has written to the topic, unless this one has, too."""
         topic = self._address.topic
         until = time.monotonic() + _MADE
         while (error := self._producer.list_topics(topic, BROKER_ANSWER).topics[topic].error) is not None:
@@ -111,7 +111,7 @@ class TopicTarget(Target):
             raise
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Drop the producer, which closes its connection."""
         self._producer = None
 
     def _by_key(self, rows: pa.Table) -> Iterator[tuple[bytes, bytes | None]]:
@@ -122,7 +122,7 @@ class TopicTarget(Target):
             yield self._key_bytes(key), to_json(row)
 
     def _key_bytes(self, key: Sequence[object]) -> bytes:
-        """One column as it is, several as a JSON object: what ``kafka://…?key=id`` and ``key=*`` read."""
+        """A key of one column as its value, one of several as JSON, as ``kafka://…?key=id`` and ``key=*`` read them."""
         if len(key) > 1:
             return to_json(dict(zip(self._key, key, strict=True)))
         return key[0].encode() if isinstance(key[0], str) else to_json(key[0])
@@ -174,7 +174,7 @@ class TopicTarget(Target):
 def _changes(rows: pa.Table) -> Iterator[tuple[bytes, bytes]]:
     """Changes as messages. Those of equal rows have one key, so they are in one partition, in which they stay in order.
 
-    Among partitions there is no order: a reader could see a row go before it came.
+    Partitions have no common order: in two of them, a reader could see the removal of a row before its insertion.
     """
     for row in as_rows(rows):
         own = {name: value for name, value in row.items() if name != "weight"}

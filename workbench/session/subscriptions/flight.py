@@ -28,8 +28,8 @@ class AnswerFlights(flight.FlightServerBase):
 
     Args:
         subscriptions: of the session.
-        host, port: where; 0 takes a port that is free.
-        token: what a call must have, as ``authorization: Bearer TOKEN``; needed beyond the loopback interface.
+        host, port: the address to listen at; port 0 takes a free one.
+        token: calls must have it as ``authorization: Bearer TOKEN``; required beyond the loopback interface.
 
     Raises:
         SessionError: a token is missing or short.
@@ -50,12 +50,12 @@ class AnswerFlights(flight.FlightServerBase):
 
     def get_flight_info(self, context: Any, descriptor: flight.FlightDescriptor) -> flight.FlightInfo:
         """The flight of the query that a path of one step names."""
-        with _TellingClients():
+        with _ErrorsForClients():
             return self._info(self._subscriptions.query(b"/".join(descriptor.path or []).decode()))
 
     def do_get(self, context: Any, ticket: flight.Ticket) -> flight.RecordBatchStream | flight.GeneratorStream:
         """The rows that a ticket asks for."""
-        with _TellingClients():
+        with _ErrorsForClients():
             asked = _ticket(ticket.ticket)
             name, since = str(asked["query"]), asked.get("since")
             place = None if since is None else AnswerPlace.read(str(since))
@@ -78,7 +78,7 @@ class AnswerFlights(flight.FlightServerBase):
         goes_on: bool,
     ) -> Iterator[tuple[pa.RecordBatch, bytes]]:
         event = first
-        with _TellingClients():
+        with _ErrorsForClients():
             while not context.is_cancelled():
                 if event is None and not goes_on:
                     return
@@ -139,8 +139,8 @@ class _Guard(flight.ServerMiddlewareFactory):
             raise flight.FlightUnauthenticatedError("a token is needed: authorization: Bearer TOKEN")
 
 
-class _TellingClients:
-    """Within it, an error is told to the client in the workbench's words, without places in its code."""
+class _ErrorsForClients:
+    """A context whose errors reach the client with the workbench's message, and without a traceback."""
 
     def __enter__(self) -> None:
         return None

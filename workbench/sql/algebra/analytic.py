@@ -1,6 +1,6 @@
 """Analytic functions: values of a row that depend on the rows around it in an order (SQL's window functions).
 
-*Window* is a word for a stretch of time here; what SQL calls a window is ``Over``, and the rows of it that a value is
+*Window* is a word for a range of time here; what SQL calls a window is ``Over``, and the rows of it that a value is
 computed from are its ``Frame``.
 
 Rows that are equal in what they are ordered by are *peers*. SQL leaves their order open. Here it is that of ``ties``,

@@ -1,20 +1,20 @@
-"""TIME_BUCKET_GAPFILL in GROUP BY: a row for each stretch of time, also where no row falls into it, by key.
+"""TIME_BUCKET_GAPFILL in GROUP BY: a row for each time bucket of a key, also for those without rows.
 
 ::
 
     SELECT k, TIME_BUCKET_GAPFILL(INTERVAL '1' HOUR, t) AS hour, COUNT(*), LOCF(MAX(x)), INTERPOLATE(AVG(y))
     FROM s WHERE t >= TIMESTAMP '2026-03-02 09:00' AND t < TIMESTAMP '2026-03-02 17:00' GROUP BY k, hour
 
-is bound as a query without it, over groups that know the next one of their key::
+is bound as a query without it, over groups with the start of the next group of their key::
 
     n:  SELECT k, hour, …, LEAD(hour) OVER (PARTITION BY k ORDER BY hour) AS next FROM groups
     SELECT k, hour + i * width, … FROM n, GENERATE_SERIES(0, (next - hour) / width - 1) AS i
 
-So a batch costs the groups that it changes and the gaps beside them, also where rows are taken back. What is computed
-of a group is NULL in the rows of a gap, but LOCF has the value of the group before it, and INTERPOLATE is on the line
-between the groups on both sides. A key has rows from the first time to the last one that the function, or WHERE, says;
-where neither does, from its own first group, or to its last. What stands around an aggregate is computed after gaps
-are filled: ``COALESCE(SUM(x), 0)``.
+So a batch costs the groups that it changes and the gaps next to them, also where rows are retracted. Aggregates are
+NULL in the rows of a gap, but LOCF has the value of the group before it, and INTERPOLATE is on the line between the
+groups on both sides. A key has rows from the first time to the last one that the function, or WHERE, gives; without
+these from its own first group, or to its last. Expressions of aggregates are computed after gaps are filled:
+``COALESCE(SUM(x), 0)``.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ from workbench.sql.functions.times.time_differences import (
     micros_of,
     moment_at,
     moment_of,
-    start_of_stretch,
-    width_of_stretch,
+    start_of_bucket,
+    width_of_bucket,
 )
 from workbench.sql.logical import Analyzed, Block, LogicalQuery, Output, SetQuery, output_columns
 from workbench.sql.predicates.cnf import TRUE
@@ -185,7 +185,7 @@ class _GapFilling:
     def _rows(self) -> LogicalQuery:
         """The rows of groups and gaps, with the columns of ``shown``."""
         b = ScalarBinder(Scope(self.source), self.context.schema)
-        width = Constant(width_of_stretch(b, self.function.expressions[0]), INTEGER)
+        width = Constant(width_of_bucket(b, self.function.expressions[0]), INTEGER)
         groups = self._groups()
         type_ = _column(groups, self.inner[self.function]).type
         ends = [None if node is None else coerce(moment_of(b, node), type_) for node in self._ends()]
@@ -258,14 +258,14 @@ class _GapFilling:
             ends[_ENDS[type(test)]] = test.expression
 
     def _numbered(self, groups: LogicalQuery, ends: list[Expression | None], width: Constant) -> Block:
-        """Groups with those that are next of their keys, and how many stretches there are up to these."""
+        """Groups with the next group of their key, and the number of buckets up to it."""
         by, (start, end) = self.inner[self.function], ends
         keys = [name for name in self.keys if name != by]
         read = [name for name, _ in output_columns(groups)]
-        # Before a group that is at the begin itself the empty one is no stretch away.
+        # The empty group of the begin is no bucket before a group that is at the begin itself.
         order = [by]
         if start is not None:
-            groups, order = _with_begins(groups, keys, by, start_of_stretch(start, width)), [by, _LAST]
+            groups, order = _with_begins(groups, keys, by, start_of_bucket(start, width)), [by, _LAST]
         over = Over.of(tuple(_column(groups, n) for n in keys), [SortKey(_column(groups, n)) for n in order])
         following = {
             name: AnalyticCall("lead", (_column(groups, name), Constant(1, INTEGER)), _column(groups, name).type, over)

@@ -1,4 +1,4 @@
-"""Windows in GROUP BY: rows of each stretch of time, by Spark's functions or Flink's.
+"""Windows in GROUP BY: rows of each range of time, by Spark's functions or Flink's.
 
 Windows begin at whole multiples of the slide since 1970. Where they do not overlap, the window of a row is a value of
 it, its start. Where they do, a row belongs to several groups; ``windows.overlapping`` rewrites such a query. A session

@@ -1,9 +1,9 @@
 """How statistics of groups are kept, and follow from finer groups: one table (T4.2, Tables 4.1 and 4.2; T7.1.1).
 
-It is the thesis's AggreBasics and AggreRules: the binder makes aggregates of basic statistics by it, the planner asks
-it what rolls up, the engine what a state keeps, and the catalog shows it. A *distributive* statistic of the whole is
-one of the statistics of its parts, an *algebraic* one a function of basic statistics or of sums of products; a
-*holistic* one needs the values, as anything over DISTINCT values does.
+The table is the thesis's AggreBasics and AggreRules. The binder expands aggregates to basic statistics by it, the
+planner decides on roll-ups by it, the engine reads there what a state keeps, and the catalog shows it. A *distributive*
+statistic is computed from the same statistic of parts, an *algebraic* one is a function of basic statistics or of sums
+of products, and a *holistic* one needs the values, as every statistic of DISTINCT values does.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from workbench.sql.algebra.types import MAX_PRECISION, STRING, Kind
 Category = Literal["distributive", "algebraic", "holistic"]
 
 Powers = tuple[int, ...]
-"""Of the arguments, in a product that is added up."""
+"""The powers of the arguments in a product that is summed."""
 
 X, Y, XY, XX, YY = (0, 1), (1, 0), (1, 1), (0, 2), (2, 0)
-"""The first of two arguments is called y, and the second one x."""
+"""Products of two arguments, of which the first is called y and the second x."""
 ONE, TWO, THREE, FOUR = (1,), (2,), (3,), (4,)
 
 DESCENDING = "_desc"
@@ -40,7 +40,7 @@ _NO_ROOM = "a sum that has more than 38 digits is NULL, which a sum of sums woul
 
 
 class KeptAs(StrEnum):
-    """What a state keeps of the rows of a group, and so how news are merged into history."""
+    """What a state keeps of the rows of a group, which decides how a change is merged into it."""
 
     COUNT = "count"
     TOTAL = "total"
@@ -58,12 +58,12 @@ class StatisticRule:
 
     Attributes:
         kept: what a state keeps.
-        part: the statistic of finer groups that it follows from; ``None``: it follows from none.
-        roll_up: the statistic of these parts that it is.
-        products: the sums that are kept of it.
-        framed: whether it is computed over the frames of analytic functions too.
-        reason: why it follows from no part, or not from every one.
-        note: when it is kept in another way.
+        part: the statistic of finer groups from which it follows; ``None``: it follows from none.
+        roll_up: the statistic over ``part`` that computes it.
+        products: the sums of products that a state keeps.
+        framed: whether frames of analytic functions have it, too.
+        reason: why it follows from no part, or not always.
+        note: when a state keeps something else.
     """
 
     kept: KeptAs
@@ -75,7 +75,7 @@ class StatisticRule:
     note: str | None = None
 
     def merged(self, name: str) -> str | None:
-        """How what is kept of the history (H) and of the news (N) becomes one; ``None`` for values.
+        """The formula that merges the state of the history (H) with that of new rows (N); ``None`` for values.
 
         Example:
             >>> RULES["min"].merged("min")
@@ -141,8 +141,8 @@ class AlgebraicRule:
     """An algebraic aggregate of one value.
 
     Attributes:
-        basics: the basic statistics: of which power of the value, and which.
-        function: of them in this order.
+        basics: the basic statistics, each with the power of the value that it is of.
+        function: computes the aggregate from them, in this order.
     """
 
     basics: tuple[tuple[str, int], ...]

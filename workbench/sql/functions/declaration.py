@@ -172,7 +172,7 @@ def function(
 
 
 def each(names: str, signature: str, **declared: object) -> list[Function]:
-    """Several functions that are declared alike: the signature stands behind the name of each.
+    """Several functions with the same declaration: each is declared by its name and the signature.
 
     Example:
         >>> [function.name for function in each("sinh cosh", "(double): double")]

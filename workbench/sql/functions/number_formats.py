@@ -120,7 +120,7 @@ def _sign(out: list[str], sign: str, negative: bool) -> None:
 
 
 def _behind(out: list[str], sign: str) -> None:
-    """A sign behind what is no blank."""
+    """Insert a sign behind the last character that is not a blank."""
     place = len(out)
     while place and out[place - 1] == " ":
         place -= 1

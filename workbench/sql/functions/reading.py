@@ -34,7 +34,7 @@ class ExpressionBinder(Protocol):
     Attributes:
         source: the text, for errors.
         dialect: the dialect of the text.
-        rules: what is particular to it.
+        rules: the record of the dialect.
     """
 
     source: SourceText
@@ -52,7 +52,7 @@ class ExpressionBinder(Protocol):
         """What to call a syntax node in a message."""
 
     def condition(self, node: exp.Expr) -> Expression:
-        """The same, which must be BOOLEAN."""
+        """The typed expression of a syntax node that must be BOOLEAN."""
 
     def parts(self, node: exp.Expr, *keys: str) -> list[Expression]:
         """The arguments of a node under ``keys`` that are there, lists flattened."""

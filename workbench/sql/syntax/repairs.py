@@ -106,7 +106,7 @@ def _changes(source: SourceText, statement: Sequence[Token], at: int) -> Iterato
 
 
 def _brackets(words: Sequence[str]) -> Iterator[Repair]:
-    """A bracket that is closed, or opened, by one of another kind, or that is one too many."""
+    """Repairs of a bracket that has a partner of another kind, or has no partner."""
     opened: list[int] = []
     for place, word in enumerate(words):
         if word in _PAIRS:

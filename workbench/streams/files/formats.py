@@ -18,7 +18,7 @@ _SEPARATORS = ",;\t|"
 
 
 class FileFormat(Enum):
-    """What is read; the value is how the names of such files end."""
+    """A format of files that are read; its value lists the endings of their names."""
 
     PARQUET = (".parquet", ".pq")
     ARROW = (".arrow", ".feather")
@@ -29,7 +29,7 @@ class FileFormat(Enum):
 
     @classmethod
     def named(cls, name: str) -> FileFormat | None:
-        """The format that a file's name says.
+        """The format of files with such a name; ``None`` where it tells none.
 
         Example:
             >>> FileFormat.named("in/*.CSV.gz"), FileFormat.named("sheet.xlsx")

@@ -127,7 +127,7 @@ def _encoding(data: bytes) -> str:
 
 
 def _elements(file: BufferedIOBase, encoding: str) -> Iterator[bytes]:
-    """The objects of an array, or those of a file one after the other, as lines; the file is in memory."""
+    """The objects of an array, or of a file that has them one after the other, as lines; it reads the whole file."""
     try:
         text = file.read().decode("utf-8-sig" if encoding == UTF_8 else encoding)
     except (UnicodeDecodeError, EOFError, OSError, zlib.error) as error:

@@ -1,8 +1,8 @@
 """The change data feed of a Delta table as a live source: the rows of each version's changes, from a version on.
 
-Its offset is the version that comes next. A version is taken whole, so its rows come once, and both images of an update
-in one batch. Without a first version the stream begins with the rows that the table has, as inserts. The table's id is
-remembered, so another table in the place of the one that was read is not taken for it.
+Its offset is the next version. A version is read as a whole, so its rows arrive once, and both images of an update are
+in one batch. Without a first version the stream begins with the table's rows as inserts. The table's id is stored, so
+that another table at the same place is refused.
 Source: Delta Lake, protocol specification, "Change Data Files".
 """
 
@@ -31,18 +31,18 @@ _SINCE = "?since="
 _CHANGE, _VERSION, _TIME = "_change_type", "_commit_version", "_commit_timestamp"
 _WHOLE = ""
 _CHECK = 10.0
-"""Seconds after which it is looked whether the table without a newer version is the one that was read."""
+"""Seconds after which a table without a newer version is opened again, to check its id."""
 _TAKES_BACK = pa.array(["delete", "update_preimage"])
 _ENABLE = "ALTER TABLE … SET TBLPROPERTIES (delta.enableChangeDataFeed = true), then since= a version after it"
 
 
 def delta_source(source: object, changes: str | None, since: int | None) -> object:
-    """What is read of a source, where it is a Delta table whose changes are asked for.
+    """A source with the address of a change data feed, if it is a Delta table whose changes are asked for.
 
     Args:
         source: as it was given.
-        changes: how it says what changes.
-        since: the version to begin with.
+        changes: the form of its corrections.
+        since: the first version.
 
     Raises:
         StreamError: a version is given, and the source is no Delta table.
@@ -90,7 +90,7 @@ class DeltaFeedReader(TypedReader):
         super().__init__(_feed_schema(self._table) if schema is None else schema, source)
 
     def fetch(self, offsets: Offsets, most: int) -> Fetched:
-        """The changes of as many versions as have enough rows."""
+        """The changes of the next versions, until there are enough rows."""
         table = self._refreshed()
         identity, last = table.metadata().id, table.version()
         known, begin = offsets.get(OffsetMark.NOTE.value, identity), offsets.get(_WHOLE)
@@ -106,14 +106,14 @@ class DeltaFeedReader(TypedReader):
                 while following <= last and taken.count < most:
                     taken.add(self._changes(table, following), following)
                     following += 1
-            except StreamError as error:  # what is before it is logged
+            except StreamError as error:  # the versions before it are logged
                 problem = str(error)
         after = {_WHOLE: str(following), OffsetMark.NOTE.value: identity} if str(following) != begin else {}
         rows = joined(taken.rows, self._schema)
         return Fetched(rows, after, tuple(taken.quarantined), problem=problem, found=taken.found)
 
     def _refreshed(self) -> Any:
-        """The table with its newest version; it is opened anew where it has one, as only then its id is sure."""
+        """The table with its newest version; it is opened again where it has one, since only that reads its id."""
         if time.monotonic() < self._opened + _CHECK:
             version = self._table.version()
             self._table.update_incremental()
@@ -152,7 +152,7 @@ class _Taken:
         self.found, self.count = Differences(), 0
 
     def add(self, rows: pa.Table, version: int) -> None:
-        """Take the rows of a version: with the columns of the stream, and others as members that no column has."""
+        """Add the rows of a version; columns that the stream does not have are kept as new members."""
         for batch in rows.to_batches():
             some, found = folded(batch, self._schema)
             fitting, misfits = fitted(some, np.arange(1, len(batch) + 1), self._schema)
@@ -165,7 +165,7 @@ class _Taken:
 
 
 def _inserts(rows: pa.Table, version: int) -> pa.Table:
-    """The rows of a table as those that its last version has inserted."""
+    """The rows of a table as inserts of its last version."""
     kinds, versions = (pa.repeat(value, len(rows)) for value in ("insert", version))
     return rows.append_column(_CHANGE, kinds).append_column(_VERSION, versions)
 

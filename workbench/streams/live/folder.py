@@ -75,7 +75,7 @@ class Files(Protocol):
 
     @property
     def are_renamed(self) -> bool:
-        """Whether a file that has gone may be there under another name."""
+        """Whether a file that is missing may have been renamed."""
 
     def look(self) -> Mapping[str, MatchingFile]:
         """The files that there are by now, by their places, in the order in which they are read.

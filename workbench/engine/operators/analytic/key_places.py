@@ -176,9 +176,9 @@ class Partitions:
         return found
 
     def rows_before(self, places: KeyPlaces, rows: int) -> KeyPlaces:
-        """For each place one from which on a number of rows stand before it, before the batch and after it.
+        """For each place, the place a number of rows before it, counted among rows of before and after the batch.
 
-        Where there are fewer, it is the begin of the partition.
+        If there are fewer rows, it is the begin of the partition.
         """
         return self._away(places, rows, "left", self.begins(places.of))
 
@@ -206,9 +206,9 @@ class Partitions:
         return found
 
     def groups_away(self, places: KeyPlaces, groups: int, side: End) -> KeyPlaces:
-        """For each place one from which on a number of groups of peers stand before it, or up to which behind it.
+        """For each place, the place a number of groups of peers before it or behind it, before and after the batch.
 
-        They are there before the batch and after it. Where there are fewer, it is where the partition begins or ends.
+        If there are fewer groups, it is the begin or the end of the partition.
         """
         peers = self.index.first_peer if side == "left" else self.index.last_peer
         found = places.chosen(np.arange(len(places.of)))
@@ -234,7 +234,7 @@ class Partitions:
         return [s.after[places.of] - at for s, at in zip(self.runs, places.at, strict=True)]
 
     def nearest_entry(self, places: KeyPlaces, left: Sequence[Positions], entries: int, side: End) -> OrderKeys:
-        """The key of the entry that is a number of entries away from each place; no fewer are there."""
+        """The key of the entry that is a number of entries away from each place; there must be as many."""
         columns, steps = list[OrderKeys](), np.arange(entries)
         nothing = (self.index.begin if side == "left" else self.index.end)(self.hashes[places.of])
         for slices, at, there in zip(self.runs, places.at, left, strict=True):

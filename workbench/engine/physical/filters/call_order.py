@@ -110,11 +110,11 @@ def distribution(tests: ExpensiveTests, learnt: Learnt, lineage: RowsTested, nee
 
 
 def completed(observed: Ranks, numbers: Amounts) -> tuple[Ranks, Amounts]:
-    """The ways in which rows are, and the parts of all rows that are so.
+    """The combinations of test results that rows have, and the share of rows with each, by expectation maximization.
 
     Args:
-        observed: what tests gave, some of which were not made.
-        numbers: how many rows there were of each.
+        observed: combinations of results; where a test was not made, the result is ``NOT_ASKED``.
+        numbers: the rows with each combination.
 
     Example:
         >>> known, parts = completed(np.array([[0, NOT_ASKED], [0, 0], [0, 1], [1, 1]]), np.array([8.0, 1, 1, 10]))

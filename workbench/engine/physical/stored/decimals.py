@@ -67,7 +67,7 @@ def exact_decimals(expression: Expression) -> ExactDecimals | None:
 
 
 def quotients_and_remainders(decimals: pa.Array, unit: int) -> tuple[list[int | None], list[int | None]]:
-    """Unscaled integers as how often ``unit`` is in each, and what is left; both have the sign of the number.
+    """The quotients of unscaled integers by ``unit``, and the remainders; both have the sign of the number.
 
     Example:
         >>> quotients_and_remainders(pa.array([Decimal("-12.34"), None]), 1000)

@@ -50,7 +50,7 @@ DIGITS = 18
 
 @dataclass(frozen=True)
 class RowOrder:
-    """By which columns rows are partitioned and ordered; peers are in the order of ``ties``."""
+    """The columns that partition and order rows; ``ties`` order peers."""
 
     partition: tuple[str, ...]
     keys: tuple[tuple[str, Direction], ...]

@@ -16,7 +16,7 @@ from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction, predicate_s
 
 
 def domain_of(clause: JoinClause) -> Domain:
-    """Gives the distinct values of columns of a clause as it is by then; conditions of its joins hold for them."""
+    """A function that gives the distinct values of columns of a clause, over the rows of its joins at the call."""
 
     def distinct_values(read: Sequence[Column], names: Sequence[str]) -> Input:
         if whole := next((column for column in read if not column.type.comparable), None):

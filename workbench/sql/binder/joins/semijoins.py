@@ -47,9 +47,9 @@ def add_semijoin(clause: JoinClause, left: Iterable[int], others: Sequence[tuple
 
     Args:
         clause: whose rows they are.
-        left: positions of the inputs that the conditions read, and whose rows are therefore kept or not.
+        left: positions of the inputs whose rows are kept or dropped: those that the conditions read.
         others: where partners are looked for, each with its condition.
-        anti: which rows are kept.
+        anti: whether rows without a partner are kept.
     """
     found = [_by_keys(clause, rows, on) for rows, on in others]
     if len(found) == 1 and not anti and found[0][2]:

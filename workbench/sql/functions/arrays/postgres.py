@@ -102,7 +102,7 @@ def array_of_text(b: ExpressionBinder, node: exp.Expr, element: exp.DataType) ->
 
 
 def innermost(of: exp.DataType) -> exp.DataType:
-    """The type of what is in an array of arrays."""
+    """The type of the elements of an array, which is not an array itself."""
     while of.this == exp.DType.ARRAY and of.expressions:
         of = of.expressions[0]
     return of

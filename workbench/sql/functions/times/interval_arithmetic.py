@@ -180,7 +180,7 @@ def integer_division(b: ExpressionBinder, node: exp.IntDiv) -> Expression:
 
 
 def divided(b: ExpressionBinder, interval: Expression, by: Expression, node: exp.Expr) -> Expression:
-    """An interval by a number, rounded half away from zero, as Spark does."""
+    """An interval divided by a number, rounded half away from zero, as Spark does."""
     _refuse_rounding(b, "an interval divided by a number", "divide EXTRACT(EPOCH FROM x)", node)
     number, by = counted_number(interval), _factor(b, by, node)
     if by.type == DOUBLE:

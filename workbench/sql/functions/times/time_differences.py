@@ -97,10 +97,10 @@ def _in_day(time: Expression) -> Expression:
 
 @reads(exp.DateBin, parts="this expression unit", dialects=DATABASES, hint="GROUP BY window(t, '15 minutes') in spark")
 def bucket(b: ExpressionBinder, node: exp.DateBin) -> Expression:
-    """TIME_BUCKET(width, t[, origin]) of duckdb, DATE_BIN(width, t, origin) of postgres: where a stretch begins.
+    """TIME_BUCKET(width, t[, origin]) of duckdb, DATE_BIN(width, t, origin) of postgres: the start of a time bucket.
 
-    Stretches of constant width begin at the origin, a constant: in duckdb Monday, 3 January 2000, if none is given.
-    Those of instants are counted in UTC, in whichever zone the session is.
+    Buckets of constant width begin at the origin, a constant, by default Monday, 3 January 2000, in duckdb. Buckets of
+    instants are counted in UTC in every zone of the session.
     """
     origin_node, time = node.args.get("unit"), b.bind(node.expression)
     if isinstance(origin_node, exp.Var):
@@ -109,18 +109,18 @@ def bucket(b: ExpressionBinder, node: exp.DateBin) -> Expression:
     number = counted_number(months) if months.type == MONTHS else None
     if isinstance(number, Constant) and isinstance(number.value, int):
         return start_of_months(b, time, number.value, node)
-    width = Constant(width_of_stretch(b, node.this), INTEGER)
+    width = Constant(width_of_bucket(b, node.this), INTEGER)
     if time.type not in (DATE, TIMESTAMP, INSTANT):
-        b.source.refuse(f"a stretch of {time.type}", node.expression, "it is one of dates and times")
+        b.source.refuse(f"a time bucket of {time.type}", node.expression, "dates and times have buckets")
     type_ = TIMESTAMP if b.rules.bucket_of_date_is_time and time.type == DATE else time.type
     time = cast(time, TIMESTAMP) if time.type == DATE else time
     origin = MONDAY if origin_node is None else coercion.coerce(coercion.as_time(b.bind(origin_node)), time.type)
     if not isinstance(origin, Constant) or origin.value is None:
         b.source.refuse("an origin that is no constant", node, "as in TIMESTAMP '2000-01-03'")
-    return cast(start_of_stretch(time, width, origin), type_)
+    return cast(start_of_bucket(time, width, origin), type_)
 
 
-def width_of_stretch(b: ExpressionBinder, node: exp.Expr) -> int:
+def width_of_bucket(b: ExpressionBinder, node: exp.Expr) -> int:
     """The microseconds of a constant width.
 
     Raises:
@@ -136,12 +136,12 @@ def width_of_stretch(b: ExpressionBinder, node: exp.Expr) -> int:
         width = Constant(None, INTERVAL)
     micros = counted_number(width) if width.type == INTERVAL else None
     if not isinstance(micros, Constant) or not isinstance(micros.value, int) or micros.value <= 0:
-        b.source.refuse("a stretch of time of no constant width", node, "as in INTERVAL '15 minutes'")
+        b.source.refuse("a time bucket without a constant width", node, "as in INTERVAL '15 minutes'")
     return micros.value
 
 
-def start_of_stretch(time: Expression, width: Constant, origin: Constant = MONDAY) -> Expression:
-    """Where the stretch of a time begins; stretches begin at whole widths from the origin."""
+def start_of_bucket(time: Expression, width: Constant, origin: Constant = MONDAY) -> Expression:
+    """The start of the bucket of a time; buckets begin at multiples of the width from the origin."""
     since = call("-", micros_of(time), micros_of(origin))
     return moment_at(call("-", micros_of(time), call("pmod", since, width)), time.type)
 
@@ -157,16 +157,16 @@ def moment_at(micros: Expression, type_: DataType) -> Expression:
 
 
 @reads_call("time_bucket_gapfill")
-def filled_stretch(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
-    """TIME_BUCKET_GAPFILL(width, t) of groups whose gaps are filled, of a date, a time or an instant."""
+def gapfilled_bucket(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
+    """TIME_BUCKET_GAPFILL(width, t) as a group: the bucket of a date, a time or an instant."""
     if not node.meta.get(OF_GROUPS):
         b.source.refuse("TIME_BUCKET_GAPFILL outside of GROUP BY", node, "GROUP BY it, and select from it")
-    width, time = width_of_stretch(b, node.expressions[0]), moment_of(b, node.expressions[1])
+    width, time = width_of_bucket(b, node.expressions[0]), moment_of(b, node.expressions[1])
     zone = zoning().zone
     if time.type == INSTANT and zone != UTC and _MICROS["HOUR"] % width:
         hint = f"{on_a_clock(b.dialect)} has the days and hours of that zone's clock"
-        b.source.refuse(f"a stretch of instants in {zone} that is no part of an hour", node.expressions[0], hint)
-    return start_of_stretch(time, Constant(width, INTEGER))
+        b.source.refuse(f"a time bucket of instants in {zone} that is no part of an hour", node.expressions[0], hint)
+    return start_of_bucket(time, Constant(width, INTEGER))
 
 
 def moment_of(b: ExpressionBinder, node: exp.Expr) -> Expression:
@@ -177,7 +177,7 @@ def moment_of(b: ExpressionBinder, node: exp.Expr) -> Expression:
     """
     time = coercion.as_time(b.bind(node))
     if time.type not in (DATE, TIMESTAMP, INSTANT):
-        b.source.refuse(f"a stretch of {time.type}", node, "it is one of dates and times")
+        b.source.refuse(f"a time bucket of {time.type}", node, "dates and times have buckets")
     return time if time.type == INSTANT else cast(time, TIMESTAMP)
 
 

@@ -77,7 +77,7 @@ def _months_between(first: int, second: int) -> int:
 
 
 def _stretch_of_months(days: int, months: int) -> int:
-    """The first day of a stretch of months, which begin with January 2000, as days since 1970."""
+    """The first day of a bucket of months, counted from January 2000, in days since 1970."""
     year, month, _ = _civil(days)
     since = (year - 2000) * 12 + month - 1
     years, before = divmod(since // months * months, 12)
@@ -102,13 +102,13 @@ def months_between(start: Expression, end: Expression, unit: str) -> Expression:
 
 
 def start_of_months(b: ExpressionBinder, time: Expression, months: int, node: exp.Expr) -> Expression:
-    """TIME_BUCKET of months: the first day of the stretch, of the type of the time.
+    """TIME_BUCKET of months: the first day of the bucket, of the type of the time.
 
     Raises:
         UnsupportedError: of an instant, or of too many months.
     """
     if time.type not in (DATE, TIMESTAMP) or not 0 < months <= _MOST_MONTHS:
-        b.source.refuse("stretches of these times", node, "CAST the time AS TIMESTAMP")
+        b.source.refuse("buckets of months of these times", node, "CAST the time AS TIMESTAMP")
     return cast(call("stretch_of_months", cast(time, DATE), Constant(months, INTEGER)), time.type)
 
 

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 
 class Unsent:
-    """Stands for a long value (TOAST) that an update left alone, which is not sent."""
+    """A long value (TOAST) that is not sent, since an update did not change it."""
 
 
 UNSENT = Unsent()
@@ -24,7 +24,7 @@ class Begin:
     """A transaction begins.
 
     Attributes:
-        commit: the place in the log of its commit, by which transactions are in order.
+        commit: the position (LSN) of its commit, which orders transactions.
     """
 
     commit: int
@@ -35,7 +35,7 @@ class Commit:
     """A transaction has ended.
 
     Attributes:
-        end: the place in the log after it.
+        end: the position (LSN) in the log after it.
     """
 
     end: int
@@ -43,7 +43,7 @@ class Commit:
 
 @dataclass(frozen=True)
 class RelationMessage:
-    """What a table is, said before its first change and whenever it is altered.
+    """The columns of a table, sent before its first change and whenever it is altered.
 
     Attributes:
         id: its number (OID).
@@ -85,7 +85,7 @@ ReplicationMessage: TypeAlias = "Begin | Commit | RelationMessage | RowChange | 
 
 
 def decoded(data: bytes) -> ReplicationMessage | None:
-    """A message; ``None`` for one that says nothing of rows (origins, types, messages of programs).
+    """A message; ``None`` for one without rows (origins, types, messages of programs).
 
     Example:
         >>> decoded(b"C" + struct.pack(">Bqqq", 0, 100, 120, 0))

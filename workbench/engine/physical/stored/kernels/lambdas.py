@@ -71,7 +71,7 @@ def lambda_values(call: Call, arguments: Sequence[pa.Array], rows: pa.RecordBatc
     names = [*outer.schema.names, *map(variable_name, variables)]
 
     def values(places: Positions, *elements: pa.Array, part: Expression = body) -> pa.Array:
-        """Those of the body, or of a part of it, for elements of the rows at some places."""
+        """The values of the body, or of a part of it, for some elements; ``places`` has the row of each element."""
         own = outer.take(pa.array(places)).columns
         found = evaluate(part, pa.RecordBatch.from_arrays([*own, *elements], names))
         return found.cast(arrow_in_json(part.type))

@@ -212,7 +212,7 @@ def _with_missing(numbers: pa.Array) -> tuple[npt.NDArray[np.float64], npt.NDArr
 
 
 def _furthest(numbers: npt.NDArray[np.int64]) -> int:
-    """How far the numbers are from 0 at most."""
+    """The largest absolute value of the numbers."""
     return max(int(numbers.max(initial=0)), -int(numbers.min(initial=0)))
 
 
