@@ -68,6 +68,8 @@ class Dialect:
         last_alias_counts: whether an alias that stands twice means the last item; else it is refused where it is used.
         alias_in_order: what a name inside an expression of ORDER BY means that is a column and an alias.
         alias_in_having: what it means in HAVING.
+        keys_are_no_texts: the clauses in which a constant text is refused, since it has the same value in all rows.
+        lacks: clauses that are read though the database does not have them.
         group_by_position: whether GROUP BY 1 means the first item of the select list.
         names_calls: whether a call without an alias is called like its function.
         with_is_recursive: whether WITH may be recursive without the word.
@@ -212,6 +214,8 @@ class Dialect:
     last_alias_counts: bool = False
     alias_in_order: Preferred = Preferred.NEITHER
     alias_in_having: Preferred = Preferred.NEITHER
+    keys_are_no_texts: frozenset[str] = frozenset()
+    lacks: frozenset[str] = frozenset()
     group_by_position: bool = True
     names_calls: bool = False
     with_is_recursive: bool = False

@@ -13,6 +13,12 @@ from workbench.sql.syntax.misspelled import similar_key_words
 from workbench.sql.syntax.source_text import SourceText
 
 _CONDITIONS = (exp.Connector, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.In, exp.Between, exp.Is)
+_ELSEWHERE = {
+    "DISTINCT ON": "there it is QUALIFY ROW_NUMBER() OVER (PARTITION BY … ORDER BY …) = 1 at the end",
+    "QUALIFY": "there the condition stands in WHERE of a query around it",
+    "alias in HAVING": "there HAVING repeats what the alias stands for",
+}
+"""Clauses that some dialects lack, and how they are written there."""
 _OF_JOINS = {"LEFT", "RIGHT", "FULL", "INNER", "OUTER", "CROSS"}
 
 
@@ -26,6 +32,8 @@ def warn_of_slips(select: exp.Select, scope: Scope, source: SourceText) -> None:
         source: the text.
     """
     columns = dict(scope.columns)
+    _look_at_keys(select, columns, source)
+    _note_clauses(select, columns, source)
     _warn_of_quotes(select, columns, source)
     _warn_of_rows(select, source)
     for item in select.expressions:
@@ -35,6 +43,42 @@ def warn_of_slips(select: exp.Select, scope: Scope, source: SourceText) -> None:
     for joined in (select.args.get("from_"), *(select.args.get("joins") or ())):
         if joined is not None:
             _warn_of_join(joined.this, source)
+
+
+def _look_at_keys(select: exp.Select, columns: Collection[str], source: SourceText) -> None:
+    """``GROUP BY 'shop'`` makes one group of all rows, and ``ORDER BY 'at'`` orders none.
+
+    Raises:
+        SqlError: the dialect refuses a text there.
+    """
+    named = {*columns, *(item.alias.lower() for item in select.expressions)}
+    for clause in select.find_all(exp.Group, exp.Order, exp.Window):
+        keys = clause.args.get("partition_by") if isinstance(clause, exp.Window) else clause.expressions
+        for key in (node.this if isinstance(node, exp.Ordered) else node for node in keys or ()):
+            if not (isinstance(key, exp.Literal) and key.is_string):
+                continue
+            where = {exp.Group: "GROUP BY", exp.Order: "ORDER BY"}.get(type(clause))
+            hint = f"the column is {key.name}, without quotes" if key.name.lower() in named else "name a column"
+            what = f"'{key.name}' is a text, which is the same in all rows, and no column"
+            if clause.parent is select and where in source.rules.keys_are_no_texts:
+                raise source.error(what, key, hint)
+            if key.name.lower() in named:
+                source.warn(what, key, hint)
+
+
+def _note_clauses(select: exp.Select, columns: Collection[str], source: SourceText) -> None:
+    """Clauses that the database of the dialect does not have."""
+    distinct, having = select.args.get("distinct"), select.args.get("having")
+    aliases = {item.alias.lower() for item in select.expressions if item.alias} - {*columns}
+    names = having.find_all(exp.Column) if having is not None else ()
+    found = {
+        "DISTINCT ON": distinct.args.get("on") if distinct is not None else None,
+        "QUALIFY": select.args.get("qualify"),
+        "alias in HAVING": next((name for name in names if not name.table and name.name.lower() in aliases), None),
+    }
+    for clause, node in found.items():
+        if node is not None and clause in source.rules.lacks:
+            source.note(f"{source.dialect} has no {clause}, which is read all the same", node, _ELSEWHERE[clause])
 
 
 def _warn_of_quotes(select: exp.Select, columns: Collection[str], source: SourceText) -> None:

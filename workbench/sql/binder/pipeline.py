@@ -46,6 +46,7 @@ from workbench.sql.binder.set_operations import (
 from workbench.sql.binder.steps_of_limit import rows_taken
 from workbench.sql.binder.stream_windows import StreamWindows
 from workbench.sql.function_help import signature_hint
+from workbench.sql.functions.lacking_names import note_lacking_names
 from workbench.sql.logical import Block, LogicalQuery, Ordered, StreamWindow, output_columns, streams_of
 from workbench.sql.query_limits import refuse_shape
 from workbench.sql.render.spark_sql import to_spark
@@ -113,9 +114,11 @@ def _bound(source: SourceText, schema: Schema) -> Bound:
     # All statements are parsed before the first is bound, so that a syntax error comes before an unknown name.
     statements = _parsed(source)
     try:
-        return _bound_statements(statements, source, schema)
+        bound = _bound_statements(statements, source, schema)
     except SqlError as error:
         raise explained_form(source) or error from None
+    note_lacking_names(source, {*schema.functions, *schema.aggregates})
+    return bound
 
 
 def _bound_statements(statements: Iterable[Statement], source: SourceText, schema: Schema) -> Bound:

@@ -83,11 +83,14 @@ def read_aggregate(name: str, node: exp.Expr, source: SourceText) -> AggregateSy
     if parts and isinstance(parts[0], exp.Order):
         order = tuple(parts[0].expressions)
         parts[0] = parts[0].this
-    if parts and isinstance(parts[0], exp.Distinct):
+    distinct = bool(parts) and isinstance(parts[0], exp.Distinct)
+    counted = parts[0].expressions if distinct else parts
+    if len(counted) > 1 and name == "count" and (row := source.rules.counts_rows_as):
+        of_rows = "COUNT(*) FILTER (WHERE a IS NOT NULL AND b IS NOT NULL)"
+        hint = f"COUNT(DISTINCT {row}), or COUNT(*) over a SELECT DISTINCT" if distinct else of_rows
+        raise source.error("COUNT takes one value", counted[1], f"write {hint}")
+    if distinct:
         source.refuse_others(parts[0], {"expressions"}, "DISTINCT")
-        if len(parts[0].expressions) > 1 and name == "count" and (row := source.rules.counts_rows_as):
-            hint = f"write COUNT(DISTINCT {row}), or COUNT(*) over a SELECT DISTINCT"
-            raise source.error("COUNT takes one value", parts[0].expressions[1], hint)
         return AggregateSyntax(name, [*parts[0].expressions, *parts[1:]], True, order, limit=limit)
     return AggregateSyntax(name, parts, isinstance(node, exp.ArrayUniqueAgg), order, limit=limit)
 

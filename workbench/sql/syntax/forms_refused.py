@@ -32,6 +32,8 @@ _BEHIND_GROUPS = (
     r"|USING|EMIT)\b"
 )
 """What may follow GROUP BY ALL; to EMIT there is a hint."""
+_NESTED = r"(?:[^()]|\((?:[^()]|\([^()]*\))*\))*?"
+"""What may stand in parentheses, with some in them."""
 _ORDERED = r"WITHIN GROUP \( ORDER BY (?P<x>[^()]+?)(?: ASC| DESC)? \) (?:FILTER \( (?:[^()]|\([^()]*\))* \) )?OVER\b"
 """The order of an aggregate, and OVER behind it."""
 _REFUSED = (
@@ -47,7 +49,7 @@ _REFUSED = (
     (_ALL, r"\b(?P<of>INTERSECT|EXCEPT) (?P<how>ALL|DISTINCT) (?P<at>BY) NAME\b",
      "syntax error: {OF} {HOW} has no BY NAME", "leave BY NAME out, and select the same columns in one order"),
     (_ALL - {"duckdb", "presto", "trino"}, r"\bCOUNT \( (?P<at>\))", "COUNT takes a value", "COUNT(*) counts rows"),
-    (_ALL - {"oracle"}, r"(?::: |\bCAST \( (?:(?!\bCAST\b).)*? AS )(?P<at>NUMBER|N?VARCHAR2|N?CLOB)\b",
+    (_ALL - {"oracle"}, rf"(?::: |\bCAST \( {_NESTED} AS )(?P<at>NUMBER|N?VARCHAR2|N?CLOB)\b",
      "there is no type {at}", "write DECIMAL(15, 2), DOUBLE or BIGINT, and VARCHAR of texts"),
     (frozenset({"postgres"}),
      r"\b(?P<at>PERCENTILE_(?:CONT|DISC)) \( (?!(?:\S+|(?:ARRAY )?\[[^]]*\]) \) WITHIN\b)[^()]*,",
