@@ -302,7 +302,7 @@ class Catalog(Search):
         )
 
     def refresh_columns(self, network: Network, carried: columns.Carried) -> None:
-        """Make the column maps anew (T8.1).
+        """Rewrite the column maps (T8.1).
 
         Args:
             network: the network of this catalog.

@@ -272,7 +272,7 @@ class Database:
         self._connection.executescript(DERIVED)
 
     def _problems(self) -> list[str]:
-        """What is wrong with the database itself."""
+        """The problems of the database file itself."""
         try:
             # SQLite 3.40 takes values for NULL where a table has no rowid and its key is not its first columns.
             found = [text for text in self.column(_EVERY_PROBLEM) if not text.startswith(("ok", "NULL value in"))]

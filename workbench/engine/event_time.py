@@ -45,7 +45,7 @@ class Brought:
     largest: Mapping[str, Value] = field(default_factory=dict)
 
     def and_then(self, later: Brought) -> Brought:
-        """The same of these rows and others."""
+        """The rows and largest times of both."""
         largest = dict(self.largest)
         for column, value in later.largest.items():
             _reach(largest, column, value)
@@ -108,7 +108,7 @@ class EventTimeClock:
             yield batch, max((time for time in times if time is not None), default=None)
 
     def rows(self, stream: str) -> int:
-        """How many rows a stream has brought."""
+        """The number of rows of a stream so far."""
         rows = self.now.get(row_number_key(stream))
         return rows if isinstance(rows, int) else 0
 

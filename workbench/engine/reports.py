@@ -81,7 +81,7 @@ class NodeReport:
 
 @dataclass(frozen=True)
 class OperatorReport:
-    """One operator in one batch.
+    """The rows and the time of one operator in one batch.
 
     Attributes:
         name: of the operator. It stays the same when queries come and go, as long as any of its roots runs; so it may
@@ -120,7 +120,7 @@ class OperatorReport:
 
 @dataclass(frozen=True)
 class BatchReport(TellsNames):
-    """One batch.
+    """The rows, times and changes of one batch.
 
     Attributes:
         batch: its number.

@@ -83,7 +83,7 @@ def with_parents(plans: Mapping[str, TreePlan], names: Iterable[str]) -> frozens
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a batch, or a registration, is.
+    """The progress of a batch or a registration.
 
     Attributes:
         batch: its number; 0 is the history.

@@ -52,7 +52,7 @@ class EngineState:
 
     @property
     def segments(self) -> Iterator[Segment]:
-        """All that is stored."""
+        """All stored segments."""
         for tree in self.trees.values():
             yield from tree.segments
         for rows in self.arrived.values():

@@ -157,7 +157,7 @@ class Tree:
 
     @property
     def segments(self) -> Iterator[Segment]:
-        """All that is stored of the tree."""
+        """All stored segments of the tree."""
         yield from self.relation.segments
         yield from () if self.state is None else self.state.segments
         for entry in self.log:

@@ -54,7 +54,7 @@ class EngineComparison:
 
     @property
     def sampled(self) -> dict[str, int]:
-        """How many queries each competitor ran."""
+        """The number of queries that each competitor ran."""
         ours = {name: run.last.queries for name, run in self.unshared.items()}
         return ours | {rerun.who: len(rerun.seconds) for rerun in self.reruns}
 

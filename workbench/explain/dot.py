@@ -328,7 +328,7 @@ class _Drawing:
 
 
 def rows_out(report: Any) -> Mapping[NodeId, int]:
-    """How many rows each node had in a batch."""
+    """The number of rows of each node in a batch."""
     return {id_: rows for operator in report.operators for id_, rows in operator.node_rows.items()}
 
 

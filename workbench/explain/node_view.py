@@ -47,7 +47,7 @@ CAPTION_LINES = 3
 
 @dataclass(frozen=True)
 class NodeView:
-    """One node, described.
+    """The description of a node.
 
     Attributes:
         id: stable for as long as the node computes the same.

@@ -267,7 +267,7 @@ def _first(block: Block, but: int = -1) -> int:
 
 
 def _relaxed(part: Input, changed: Input, left_out: frozenset[_Key]) -> Input:
-    """A part whose children are changed by then, without some of its own conditions."""
+    """A part with changed children, without the conditions that are left out."""
     match changed:
         case Ordered() if ("limit", id(part)) in left_out:
             return replace(changed, limit=None, offset=0, with_ties=False, on=())

@@ -77,7 +77,7 @@ class LocalCache:
 
 
 class Expected:
-    """The checksums that a job's driver has told: of files, or of parts of packs, by their paths.
+    """The checksums that the driver of a job gave, of files or parts of packs, by their paths.
 
     Example:
         >>> expected, found = Expected(), {"a": 7}
@@ -102,7 +102,7 @@ class Expected:
                 self._told.popitem(last=False)
 
     def check(self, path: str, checksum: Callable[[str], int], fetch_again: Callable[[str], None]) -> None:
-        """Compare what a path has with what was told, if anything was.
+        """Compare the bytes of a path with the checksum that the driver gave, if it gave one.
 
         Args:
             path: of a file, or of a part of a pack.

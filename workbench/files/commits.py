@@ -20,7 +20,7 @@ FileChange = tuple[str, "bytes | Sequence[RecordedStatement] | None"]
 
 @dataclass(frozen=True)
 class JournalCommit:
-    """One commit.
+    """A commit as the journal has it.
 
     Attributes:
         owner: who made it: no other process has it.

@@ -195,7 +195,7 @@ MAPPED = MappedFiles()
 
 
 def remove_file(path: Path) -> None:
-    """Remove a file of rows, if it is there; who reads it goes on reading."""
+    """Remove a file of rows, if it is there; processes that have it mapped can go on reading."""
     path.unlink(missing_ok=True)
     MAPPED.forget(str(path))
 

@@ -83,7 +83,7 @@ def session_folder(path: str) -> str:
 
 
 def length_of(path: str) -> int:
-    """How many bytes the file or part has."""
+    """The number of bytes of a file or a part of a pack."""
     size = extent_of(path).bytes
     return os.path.getsize(present(path)) if size is None else size
 

@@ -70,7 +70,7 @@ class NewFile(io.RawIOBase):
         return written
 
     def tell(self) -> int:
-        """How many bytes there are."""
+        """The number of bytes written."""
         return self.bytes
 
     def flush(self) -> None:

@@ -94,7 +94,7 @@ def new_variable(given: str) -> str:
 
 
 def number_of_batches(given: str) -> int:
-    """How many batches are run.
+    """The number of batches that a word says.
 
     Raises:
         MagicError: all that there are were asked for, which another command does.

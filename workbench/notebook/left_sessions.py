@@ -130,7 +130,7 @@ def what_is_left(notebook: str, folder: Path | None = None) -> str:
 
 
 def _said(session: LeftSession, contents: str) -> str:
-    """That a session is there, and how to go on with it."""
+    """The lines that say that a session is still there, and how to open it."""
     kept = "" if session.opened else f", and %argus save FOLDER then keeps it; after {_DAYS} days it is removed"
     return f"this notebook's last session is still there: {contents}\n%argus open {session.path} goes on with it{kept}"
 

@@ -169,7 +169,7 @@ def change_line(batch: int, changes: pd.DataFrame, at: dt.datetime) -> str:
 
 
 def counted_changes(batch: int, changes: pd.DataFrame, at: dt.datetime) -> str:
-    """How many rows a batch brought and took.
+    """A line with the numbers of added and removed rows of a batch.
 
     Example:
         >>> counted_changes(7, pd.DataFrame({"weight": [1, -1, 1]}), dt.datetime(2026, 1, 2, 12, 3))

@@ -26,7 +26,7 @@ Marks = Mapping[str, tuple[int, int]]
 
 
 def quarantine_marks(session: Session) -> Marks:
-    """What ``quarantined_since`` is told of now."""
+    """The present marks of all streams, for a later ``quarantined_since``."""
     return {name: stream.quarantine_mark for name, stream in session.streams.items() if not stream.table}
 
 

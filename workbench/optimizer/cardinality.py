@@ -407,6 +407,6 @@ class Estimates:
         return max(1.0, pc.sum(holds).as_py() or 0) / len(holds)
 
     def _groups(self, root: NodeId, group: Expression) -> float:
-        """How many groups an expression may make."""
+        """The estimated number of groups of an expression."""
         distinct = self.distinct(root, group)
         return distinct + 1 if distinct is not None else UNKNOWN_ROWS / 10

@@ -24,7 +24,7 @@ _OF_ARGUMENT = frozenset(
 
 
 class KnownInputs(Protocol):
-    """What is known of the inputs of a node."""
+    """Estimates of the inputs of a node."""
 
     def rows(self, read: Read) -> float:
         """Estimated rows of a read."""

@@ -38,7 +38,7 @@ class StreamAsOf:
     more: bool = False
 
     def lacks(self) -> Iterator[str]:
-        """What is not well, in a few words each."""
+        """What the stream lacks or has lost, in a few words each."""
         if self.waiting:
             yield f"{self.waiting:,} waiting for {self.lag:.1f} s"
         if self.more:
@@ -56,7 +56,7 @@ class StreamAsOf:
 
 @dataclass(frozen=True)
 class AsOf:
-    """Of when an answer is.
+    """How current an answer is: its batch, and the state of its streams.
 
     Attributes:
         batch: the batch that it is after.
@@ -89,7 +89,7 @@ class AsOf:
 
 
 def answer_as_of(state: State, query: QueryRecord, sources: Mapping[str, SourceStatus]) -> AsOf:
-    """Of when a query's answer is."""
+    """How current a query's answer is."""
     batch, status = state.answered_at(query), state.status(query)
     why = "" if status == ACTIVE else status
     why = why if query.suspended is None else "suspended"

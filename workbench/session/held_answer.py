@@ -88,12 +88,12 @@ class HeldAnswer:
 
     @property
     def rows(self) -> int:
-        """How many there are."""
+        """The number of rows."""
         return int(np.count_nonzero(self._there))
 
     @property
     def table(self) -> pa.Table:
-        """All of them, as they are stored."""
+        """All rows, as they are stored."""
         return self._taken(np.flatnonzero(self._there))
 
     def page(self, start: int, stop: int, order: AnswerOrder | None = None) -> pa.Table:

@@ -122,7 +122,7 @@ class MissingRows:
 
 
 def _lacking(stream: str, number: int, late: int) -> str:
-    """That rows of a stream are in no answer.
+    """The line that says that rows of a stream are quarantined.
 
     Example:
         >>> _lacking("Trips", 3, 1).partition(", which")[0]

@@ -277,7 +277,7 @@ class _Known:
         return [*map(_looked_up, self.columns)]
 
     def once(self) -> _Known:
-        """The same with each row once."""
+        """The same rows without duplicates."""
         columns = _different(self.columns)
         return replace(self, rows=len(columns[0]) if columns else self.rows, columns=columns)
 
@@ -370,7 +370,7 @@ def _stream_rows(changes: pa.Table, step: StepBack, known: _Known) -> _StreamRow
 
 
 def _different(columns: Sequence[pa.Array]) -> list[pa.Array]:
-    """Each row once."""
+    """The columns of the distinct rows."""
     if not columns:
         return []
     order, starts = group_rows(columns, len(columns[0]))

@@ -65,7 +65,7 @@ def _bound_anew(state: State, stream: str, queries: Mapping[str, QueryRecord]) -
 
 
 def as_registered(runtime: Runtime, state: State, query: QueryRecord) -> QueryRecord:
-    """The record of a query that is computed anew; where rows may be taken back, its changes begin anew, too."""
+    """The record of a query that is computed again; if its rows may be retracted, its changes begin again, too."""
     record = state.queries.get(query.name, query)
     plan = state.network.queries.get(query.name)
     tree = None if plan is None or record is query else runtime.engine.state.by_root[plan.read.root]

@@ -118,7 +118,7 @@ class State:
 
     @property
     def schema(self) -> Schema:
-        """All names a query may use."""
+        """The names that a query may use, with their types."""
         columns = {name: stream.columns for name, stream in self.streams.items()}
         times = {name: stream.time.lower() for name, stream in self.streams.items() if stream.time is not None}
         tables = frozenset(name for name, stream in self.streams.items() if stream.table)

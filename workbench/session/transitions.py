@@ -213,7 +213,7 @@ def drop(runtime: Runtime, state: State, name: str) -> State:
 
 
 def reoptimize(runtime: Runtime, state: State, accept: Accept) -> tuple[State, Reoptimization]:
-    """Plan the network anew, and exchange the trees that are computed otherwise.
+    """Plan the network again, and replace the trees that are computed otherwise.
 
     Args:
         accept: whether to do it, by what that is predicted to cost and to save.

@@ -53,7 +53,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Decision:
-    """One node of a query.
+    """The sharing decision for one node of a query.
 
     Attributes:
         node: its id.

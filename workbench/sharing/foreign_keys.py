@@ -71,7 +71,7 @@ class _Partner:
 
     @property
     def known(self) -> PredSet:
-        """That the row refers to some row."""
+        """The condition that the row refers to some row."""
         return _known(self.refers)
 
 

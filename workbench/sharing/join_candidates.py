@@ -91,7 +91,7 @@ class JoinChoice:
 
     @property
     def tests_lost(self) -> int:
-        """How many of its tests the join loses."""
+        """The number of tests that the join loses."""
         if not isinstance(self.match, Weakens):
             return 0
         return len(difference(self.match.join.predicates, self.match.predicates).or_preds)

@@ -86,12 +86,12 @@ class _Pairs:
 
     @property
     def where(self) -> PredSet:
-        """What it says beside the kept side."""
+        """Its conditions other than those of the kept side."""
         return pred_set(p for p in self.branch.where if p not in self.kept.where.or_preds)
 
     @property
     def window(self) -> PredSet:
-        """What it says of times beside the kept side."""
+        """Its conditions on times other than those of the kept side."""
         return pred_set(p for p in self.branch.window if p not in self.kept.window.or_preds)
 
     @property

@@ -19,7 +19,7 @@ _HINT = "COUNT, SUM and AVG over one stream can be estimated, in groups and with
 
 @dataclass(frozen=True)
 class Statistic:
-    """One aggregate of a query.
+    """An aggregate whose value is estimated.
 
     Attributes:
         name: of its column.

@@ -260,7 +260,7 @@ class Ordered(Interned):
         return (*(key.expression for key in self.keys), *self.on)
 
     def map(self, change: InputChange) -> Ordered:
-        """The same order of a changed query."""
+        """The same order over a changed query."""
         return replace(self, query=as_query(change(self.query)))
 
 
@@ -296,7 +296,7 @@ def parts_of(query: LogicalQuery | Input) -> tuple[Input, ...]:
 
 
 def rebuilt(query: Input, change: InputChange) -> Input:
-    """A query made anew from the inside.
+    """A query rebuilt from the inside out.
 
     Args:
         query: the query.

@@ -98,7 +98,7 @@ class StepBack:
 
     @property
     def width(self) -> int:
-        """How many columns are asked for."""
+        """The number of columns of all parts."""
         return sum(width for _, _, width in self.parts)
 
 

@@ -39,7 +39,7 @@ class Size:
 
     @property
     def element(self) -> Size:
-        """That of an element, which may be an array."""
+        """The size of an element, which may be an array."""
         of_one = max(1.0, self.bytes / max(1.0, self.elements))
         return Size(of_one, max(1.0, of_one / NUMBER))
 

@@ -45,7 +45,7 @@ class AddedColumn:
 
     @property
     def type(self) -> DataType:
-        """Of its values."""
+        """The type of its values."""
         return to_column_type(split_form(self.declared)[0])
 
     def values(self, more: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, Mask | None]:

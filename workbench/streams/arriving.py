@@ -34,7 +34,7 @@ class ArrivingRows:
 
     @cached_property
     def rows(self) -> int:
-        """How many there are."""
+        """The number of rows."""
         return sum(part.num_rows if isinstance(part, pa.Table) else on_time(self.log, part) for part in self.parts)
 
     def tables(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
@@ -105,7 +105,7 @@ def told_of(log: StreamLog, positions: range) -> dict[str, Any]:
 
 
 def as_told(log: StreamLog, told: Mapping[str, Any]) -> ArrivingRows:
-    """The rows that a task is told of (``told_of``), of a log ``without_rows``."""
+    """The rows that a job's driver describes to a task (``told_of``), of a log ``without_rows``."""
     positions = range(*told["positions"])
     files = tuple(LogFile(Path(path), *told_of_it) for path, *told_of_it in told["files"])
     for file in files:

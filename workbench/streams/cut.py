@@ -62,7 +62,7 @@ class Gap:
 
     @property
     def rows(self) -> int:
-        """How many rows were left out."""
+        """The number of rows that were left out."""
         if self.counted is not None:
             return self.counted
         return int(self.left_out().sum()) if self.kept else self.stop - self.start

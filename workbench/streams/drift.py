@@ -56,7 +56,7 @@ class Differences:
     finer: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def and_then(self, later: Differences) -> Differences:
-        """What is found in these rows and in later ones."""
+        """The differences of these rows and later ones."""
         gone = {name: self.gone.get(name, 0) + later.gone.get(name, 0) for name in {**self.gone, **later.gone}}
         new, tabular = {**later.new, **self.new}, self.tabular or later.tabular
         return Differences(new, gone, tabular, _both(self.nan, later.nan), _both(self.finer, later.finer))
@@ -110,7 +110,7 @@ class Drift:
         return bool(self.type) or self.tabular or self.rows >= _ABSENT_RECORDS
 
     def text(self, since: str) -> str:
-        """It in words.
+        """The drift in words.
 
         Args:
             since: which row or batch.

@@ -108,7 +108,7 @@ class Guess:
     declared: bool = False
 
     def to_json(self) -> list[object]:
-        """As a log stores it."""
+        """The guess as a log stores it."""
         return [self.column, str(self.type), self.why, [*self.first], self.form, self.declared]
 
     @staticmethod

@@ -123,7 +123,7 @@ class StreamLog:
 
     @property
     def rows(self) -> int:
-        """All rows there are."""
+        """The number of rows."""
         return self.copied + (self.tail.rows if self.tail is not None else 0)
 
     @property
@@ -171,7 +171,7 @@ class StreamLog:
 
     @property
     def source_columns(self) -> tuple[tuple[str, DataType], ...]:
-        """Those that its source had when it was added."""
+        """The columns that the source had when the stream was added."""
         return tuple(
             (field.name, type_of_field(field))
             for field in self.schema

@@ -107,7 +107,7 @@ class Stream(TellsNames):
 
     @property
     def rows(self) -> int:
-        """All rows there are."""
+        """The number of rows."""
         return self.log.rows
 
     @property
@@ -196,7 +196,7 @@ class Stream(TellsNames):
 
     @property
     def quarantine_mark(self) -> tuple[int, int]:
-        """What ``quarantined_since`` is told of now."""
+        """The present mark, for a later ``quarantined_since``."""
         return self.log.misfits, self.position
 
     def quarantined_since(self, mark: tuple[int, int]) -> tuple[int, tuple[QuarantinedRow, ...]]:
@@ -242,7 +242,7 @@ class Stream(TellsNames):
         return self.due(None) - (self.log.whole - self.position)
 
     def due(self, end: int | None) -> int:
-        """How many rows the next batch takes.
+        """The number of rows that the next batch takes.
 
         Args:
             end: of that batch in event time, where streams are cut so.

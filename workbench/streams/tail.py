@@ -114,13 +114,13 @@ class Tail:
 
     @property
     def rows(self) -> int:
-        """How many rows it has."""
+        """The number of rows."""
         last = self._first("SELECT start + rows FROM parts ORDER BY start DESC LIMIT 1")
         return last - self._start if last is not None else 0
 
     @property
     def misfits(self) -> int:
-        """How many rows were quarantined."""
+        """The number of quarantined rows."""
         return int(self._first("SELECT count(*) FROM quarantined") or 0)
 
     @property

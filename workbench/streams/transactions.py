@@ -38,7 +38,7 @@ class Transactions:
 
     @property
     def type(self) -> pa.DataType:
-        """Of the ids in the log."""
+        """The type of the ids in the log."""
         return pa.int64() if self.growing else pa.string()
 
     def ids(self, values: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -34,12 +34,12 @@ class WidenedColumn:
 
     @property
     def type(self) -> DataType:
-        """Of its values."""
+        """The type of its values."""
         return to_column_type(split_form(self.declared)[0])
 
     @property
     def field(self) -> pa.Field:
-        """Of a log."""
+        """The field of a log."""
         return to_field(self.name, self.type)
 
     def guess(self, found: Guess | None) -> Guess | None:

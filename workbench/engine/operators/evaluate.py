@@ -111,7 +111,7 @@ def run_prepared(
 
 
 def _after_exchanges(runner: Runner, exchanges: Mapping[str, Exchange]) -> dict[str, Prepared]:
-    """What is left of operators after their exchanges."""
+    """Run exchanges; gives the remaining work of their operators."""
     steps = {name: exchange.step for name, exchange in exchanges.items()}
     answers = run_side_steps(runner, steps, "exchange") if steps else {}
     return {name: exchange.then(answers[name]) for name, exchange in exchanges.items()}

@@ -78,7 +78,7 @@ class IndexJoin:
 
     @property
     def sides(self) -> tuple[Scan, Scan]:
-        """What is read from each side."""
+        """The scans of both sides."""
         return self.left, self.right
 
     @property
@@ -260,5 +260,5 @@ class IndexJoin:
 
 
 def _where(chosen: Mask, rows: pa.RecordBatch) -> pa.RecordBatch:
-    """Some of the rows."""
+    """The rows that a mask chooses."""
     return rows if chosen.all() else rows.filter(pa.array(chosen))

@@ -86,7 +86,7 @@ class OperatorInput:
 
     @cached_property
     def changed_rows(self) -> int:
-        """How many of the parents' rows changed."""
+        """The number of changed rows of all parents."""
         return sum(rows.changed_rows for rows in self.parents)
 
     @cached_property

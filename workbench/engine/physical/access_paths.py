@@ -26,7 +26,7 @@ from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction, rename_pred
 
 @dataclass(frozen=True)
 class AccessPath:
-    """One lookup that finds pairs.
+    """A look-up that finds pairs of a join.
 
     Attributes:
         keys: the expressions of both sides that must be equal.

@@ -141,7 +141,7 @@ class GroupedPlan:
 
     @cached_property
     def _inputs(self) -> tuple[tuple[SingleInput, ...], ...]:
-        """Those of every branch."""
+        """The inputs of every branch."""
         every = [of.value for of in self.counted]
         every += [part.addend.value for part in self.parts if part.addend.value is not None]
         times = [] if self.sessions is None else [self.sessions.time]

@@ -91,7 +91,7 @@ class BasePlan:
 
     @cached_property
     def computed_here(self) -> Mapping[str, Computed]:
-        """Those of ``computed`` that need no Spark."""
+        """The expressions of ``computed`` that have kernels, so that Spark need not evaluate them."""
         found = {name: computed_value(expression) for name, expression in self.computed.items()}
         return {name: value for name, value in found.items() if value is not None}
 

@@ -59,7 +59,7 @@ class PrefixBand(AnyBand):
         return self == other
 
     def steps(self, changed: int) -> tuple[float, float]:
-        """Both bounds of a partner are near."""
+        """No steps: both bounds of a partner are near."""
         return 0.0, 0.0
 
     def bounds(self, changed: int, orders: Orders) -> tuple[Orders, Orders, Mask]:

@@ -71,7 +71,7 @@ class RuleChange:
 
 @dataclass(frozen=True)
 class RecursionSteps:
-    """What is computed and stored of a recursion.
+    """The computed expressions and the stored columns of a recursion.
 
     Attributes:
         node: what is computed.

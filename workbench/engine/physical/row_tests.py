@@ -44,7 +44,7 @@ MOST_COMPARED = 8
 
 @dataclass(frozen=True)
 class RowTests:
-    """What is tested of rows, over their columns.
+    """The tests of rows, over their columns.
 
     Attributes:
         conditions: what kernels evaluate.

@@ -51,7 +51,7 @@ class ClassArchive:
 
     @staticmethod
     def of(java: Java) -> ClassArchive:
-        """That of the Spark which this Java would run.
+        """The class archive of the Spark that a Java would run.
 
         Raises:
             OSError: there is no such Java or Spark.

@@ -125,7 +125,7 @@ class SparkHandle:
 
     @property
     def cores(self) -> int:
-        """How many tasks run at a time."""
+        """The number of tasks that run at a time."""
         return local_cores() if self._used is None else self._spark().jobs.cores
 
     def run(self, jobs: Sequence[Job], expected: Sequence[float], sent: Mapping[str, str] = NO_PROPERTIES) -> list[str]:

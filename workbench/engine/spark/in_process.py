@@ -73,17 +73,17 @@ class InProcess:
         return answers
 
     def accumulator(self, param: AccumulatorParam[T], start: T) -> LocalAccumulator[T]:
-        """One of this process."""
+        """An accumulator of this process."""
         return LocalAccumulator(param, start)
 
     def register(self, name: str, function: Callable[..., pa.Array], returns: str) -> None:
         """There is no SQL to call it from; steps have their own."""
 
     def lost(self, number: int, problem: BaseException | None = None) -> None:
-        """It runs as long as this process does."""
+        """Nothing is ever lost: jobs run in this process."""
 
     def start_again(self, number: int) -> None:
-        """It never dies."""
+        """Nothing has to be started: jobs run in this process."""
 
     def set_rows_together(self, rows: int) -> None:
         """Rows do not go anywhere."""

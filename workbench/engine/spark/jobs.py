@@ -160,7 +160,7 @@ class JobRunner(CancellableJobs, Protocol):
 
     @property
     def cores(self) -> int:
-        """How many tasks run at a time."""
+        """The number of tasks that run at a time."""
 
     def run(self, jobs: Sequence[Job], expected: Sequence[float], sent: Mapping[str, str] = NO_PROPERTIES) -> list[str]:
         """The answers of some jobs, which may run as one; in no order that means anything.

@@ -190,7 +190,7 @@ def engine_session(spark: SparkSession) -> SparkSession:
 
 
 def connect_session(spark: SparkSession) -> SparkSession:
-    """The same by Spark Connect."""
+    """A session of Spark Connect with the settings of ``engine_session``."""
     return _with_settings(spark.newSession())
 
 

@@ -22,7 +22,7 @@ class PlanCache:
         """Each job with what it depends on."""
 
     def get(self, name: str, depends_on: object, make: Callable[[], AnyJob]) -> AnyJob:
-        """The job of a name, made anew when what it depends on differs."""
+        """The job of a name; it is made again when ``depends_on`` has changed."""
         known = self._jobs.get(name)
         if known is not None and known[0] == depends_on:
             self._jobs[name] = (depends_on, known[1])  # the same objects are compared faster the next time

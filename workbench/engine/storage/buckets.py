@@ -93,5 +93,5 @@ def heavy_buckets(sizes: npt.NDArray[np.int64], tasks: int) -> int:
 
 
 def each_bucket(buckets: int) -> list[int]:
-    """Those of a set, each as a set of its own."""
+    """The buckets of a set, each as a set with one bucket."""
     return [bucket for bucket in _SINGLE if bucket & buckets]

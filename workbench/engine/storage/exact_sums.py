@@ -144,7 +144,7 @@ class ExactSums:
         return limbs
 
     def chosen(self, which: npt.NDArray[np.int64]) -> ExactSums:
-        """Some of the numbers, by position."""
+        """The numbers at some positions."""
         return ExactSums({at: digits[which] for at, digits in self.columns.items()}, len(which))
 
     def plus(self, other: ExactSums) -> ExactSums:
@@ -155,7 +155,7 @@ class ExactSums:
         return ExactSums(columns, self.length)
 
     def times(self, weights: Whole) -> ExactSums:
-        """Each number as often as it counts."""
+        """Each number multiplied by its weight."""
         return ExactSums({at: digits * weights for at, digits in self.columns.items()}, self.length)
 
     def rounded(self) -> Doubles:

@@ -257,7 +257,7 @@ def _of_text(text: str) -> Run:
 
 
 def _segments_with_checksums(fields: Iterable[SegmentFields]) -> Run:
-    """Segments that this process is told of, with their checksums."""
+    """The segments of a job input; their checksums are registered in this process."""
     segments = segments_of(fields)
     for segment in segments:
         CHECKSUMS.tell(segment.path, segment.checksum)

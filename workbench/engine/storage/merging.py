@@ -66,7 +66,7 @@ class MergeRuns:
         return [*map(segment_fields, written)]
 
     def _parts(self, task: TaskInput) -> Iterator[tuple[int, Iterable[pa.RecordBatch]]]:
-        """What is written, with its buckets."""
+        """The batches to write, with the buckets of each."""
         if self.merge is None and (self.by is None or task.tasks == 1):
             yield self._buckets(task, task.inputs[0].change), self._rows(task)
             return

@@ -56,7 +56,7 @@ class Delta:
 
     @cached_property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of stored rows."""
         return rows_stored(self.segments)
 
     def changed(self, bit: int) -> int:
@@ -230,7 +230,7 @@ def apart(segments: Run, key: int = 0) -> list[Run]:
 
 
 def rows_stored(segments: Run) -> int:
-    """How many rows segments have."""
+    """The number of rows of segments."""
     return sum(segment.rows for segment in segments)
 
 

@@ -30,7 +30,7 @@ Readers = tuple[tuple[int, tuple[int, ...]], ...]
 
 
 def read_by(lineages: Bits, words: Sequence[int], readers: Readers) -> Mask:
-    """Shape (lineages, readers): who reads rows of which lineage, of which these words are there."""
+    """Which reader reads rows of which lineage, as a mask of shape (lineages, readers)."""
     first = {word: place * WORD_BITS for place, word in enumerate(words)}
     sets = [[first[bit // WORD_BITS] + bit % WORD_BITS for bit in bits] for _, bits in readers]
     return having_all(lineages, sets)

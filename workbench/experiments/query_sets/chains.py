@@ -69,7 +69,7 @@ class Hand:
         self._random = None if number is None else Random(number)
 
     def pick(self, *ways: T) -> T:
-        """One of the ways."""
+        """The first way of writing, or a random one."""
         return ways[0] if self._random is None else self._random.choice(ways)
 
     def order(self, parts: list[T]) -> list[T]:

@@ -92,7 +92,7 @@ class SetOperation(BaseNode):
 
     @cached_property
     def types(self) -> Mapping[str, DataType]:
-        """The same by name: all that it has."""
+        """The types of its columns by name."""
         return {column.name: column.type for column in self.columns}
 
     def _computation(self) -> str:

@@ -294,7 +294,7 @@ def add_table(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
 
 def _readers(session: Session, stream: Stream) -> str:
-    """Which queries are computed anew over a stream that has replaced another."""
+    """A line with the queries that were computed again, since they read the replaced stream."""
     readers = [name for name, query in session.queries.items() if stream.name in streams_of(query.logical)]
     return f"computed anew over it: {listed(readers)}" if readers else ""
 

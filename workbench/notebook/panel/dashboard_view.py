@@ -108,7 +108,7 @@ class DashboardView(View):
         ]
 
     def static_view(self) -> Shown:
-        """The same sections."""
+        """The sections as static HTML, and their lines *as of* as text."""
         lines = (f"{query.name}: {self.session.as_of(query.name)}" for query in self._queries())
         return Shown("\n".join(lines) or "there is no query yet", self._all())
 

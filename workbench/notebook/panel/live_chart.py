@@ -109,5 +109,5 @@ class LiveChart:
 
     @property
     def asked(self) -> dict[str, str]:
-        """What was chosen, as ``ChartColumns.of`` takes it."""
+        """The chosen columns and the kind, as ``ChartColumns.of`` takes them."""
         return {part: field.value or "" for part, field in self.fields.items()}

@@ -64,7 +64,7 @@ class ParameterSliders:
 
     @property
     def values(self) -> dict[str, SliderValue]:
-        """Those that the sliders stand at."""
+        """The present values of the sliders."""
         return {each.name: each.values[slider.value] for each, slider in zip(self._ranges, self.sliders, strict=True)}
 
     def refresh(self) -> None:

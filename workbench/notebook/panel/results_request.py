@@ -51,7 +51,7 @@ class ResultsRequest:
 
     @property
     def title(self) -> str:
-        """What is shown."""
+        """The title of the shown rows."""
         return f"{self.query.name}, {self.what} {self.when}" + (f", where {self.where}" if self.where else "")
 
     @property

@@ -41,7 +41,7 @@ _BATCHES = 60
 
 
 class ResultsView(View):
-    """One query's answer.
+    """The answer of one query.
 
     Rows are read in a thread, one request after the other, so neither a cell nor the player waits for them; while a
     request is on its way the rows before stay where they are. The answer that is looked at is held in memory and

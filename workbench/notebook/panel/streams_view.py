@@ -69,7 +69,7 @@ class StreamsView(View):
         self.add_stream.widget.layout.display = None if shown else "none"
 
     def refresh(self) -> None:
-        """The tables anew."""
+        """Show the present tables."""
         self._tables.value = f'<div class="fixed">{self._html()}</div>'
         earlier = any(source.earlier for source in self.session.sources.values())
         self.problems_seen.layout.display = None if earlier or self.session.errors else "none"
@@ -77,7 +77,7 @@ class StreamsView(View):
         self.add_stream.refresh()
 
     def static_view(self) -> Shown:
-        """The same without columns, as text."""
+        """The tables as text and HTML, without the columns of streams."""
         tables = [streams_table(self.session)]
         tables += [sources_table(sources)] if (sources := self.session.sources) else []
         tables += [sinks_table(sinks)] if (sinks := self.session.sinks) else []

@@ -37,7 +37,7 @@ class TimingsView(View):
         return html_box()
 
     def refresh(self) -> None:
-        """The charts anew."""
+        """Draw the present charts."""
         self.widget.value = f'<div class="fixed">{self._running()}{self._html()}</div>'
 
     def static_view(self) -> Shown:

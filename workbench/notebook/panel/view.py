@@ -66,7 +66,7 @@ class View(ABC):
 
     @abstractmethod
     def static_view(self) -> Shown:
-        """The same as plain HTML and as text."""
+        """The view as plain HTML and as text."""
 
 
 class Live:

@@ -237,7 +237,7 @@ class SessionDirectory:
             raise
 
     def catalog(self) -> Catalog:
-        """The session's catalog: the file, for who writes; a copy of the last commit for who reads."""
+        """The session's catalog: the file itself for writing, or a copy of the last commit for reading."""
         path = self.path / CATALOG
         return Catalog(path, copied=True) if self.read_only else Catalog(path, durable=self.durable)
 

@@ -40,7 +40,7 @@ class StoredFile:
 
     @property
     def size(self) -> int:
-        """How many bytes it has now."""
+        """The present number of bytes."""
         return length_of(str(self.path))
 
     def problem(self, read: bool = True) -> str:

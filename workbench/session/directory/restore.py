@@ -60,7 +60,7 @@ class Damage:
 
     @property
     def repairable(self) -> bool:
-        """Whether all of it can be computed anew from the streams."""
+        """Whether all damaged files can be computed again from the streams."""
         return not (self.streams or self.unusable or self.altered)
 
     @property
@@ -110,7 +110,7 @@ class StoredFiles:
 
     @cached_property
     def all(self) -> list[StoredFile]:
-        """All of them."""
+        """All files, of segments and of logs."""
         segments = [StoredFile(Path(s.segment.path), s.segment.bytes, s.segment.checksum) for s in self.segments]
         return segments + [file for log in self.logs.values() for file in log]
 

@@ -66,7 +66,7 @@ class Hysteresis:
 
 
 class Reoptimizer:
-    """Plans the network of a session anew, when it is asked to and after batches.
+    """Plans the network of a session again, on request and after batches.
 
     Args:
         store: the session's state.
@@ -79,12 +79,12 @@ class Reoptimizer:
         self._hysteresis = Hysteresis(runtime.engine.jobs.limits)
 
     def look(self) -> Reoptimization:
-        """The outcome of planning anew now; the network stays as it is."""
+        """The outcome of planning again now; the network is not changed."""
         with self._store.exclusively():
             return transitions.reoptimize(self._runtime, self._store.state, lambda forecast: False)[1]
 
     def act(self, accept: Accept) -> Reoptimization:
-        """Plan anew, and keep it where ``accept`` says so."""
+        """Plan again, and keep the new network if ``accept`` says so."""
         with self._failures.changing() as change:
             change.state, outcome = transitions.reoptimize(self._runtime, change.state, accept)
         if outcome.applied:

@@ -81,7 +81,7 @@ Accept = Callable[[Forecast], bool]
 def reoptimized(
     planner: Planner, state: State, accept: Accept, hydrated: Callable[[Network], Iterable[Collection[NodeId]]]
 ) -> tuple[State, Reoptimization]:
-    """The state with the network planned anew, and what changes.
+    """The state with the network planned again, and what changed.
 
     Args:
         planner: knows what was learnt.
@@ -119,7 +119,7 @@ def asked(state: State) -> dict[str, Asked]:
 
 
 def _asked(state: State, record: QueryRecord, check: int) -> Asked:
-    """What is asked by a query, or by one of its checks."""
+    """The query to plan: a registered one, or one of its checks."""
     if check:
         return Asked(state.checks_of(record)[check - 1].query, "", "", False)
     return Asked(record.logical, record.sql, record.dialect, record.results == EAGER)

@@ -32,7 +32,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Replanned:
-    """A network that was planned anew.
+    """The result of planning a network again.
 
     Attributes:
         network: all queries, in the order in which they were.
@@ -58,7 +58,7 @@ class Replanned:
 def replan(
     planner: Planner, network: Network, asked: Mapping[str, Asked], accept: Callable[[Network], bool]
 ) -> Replanned:
-    """Plan all queries of a network anew.
+    """Plan all queries of a network again.
 
     Args:
         planner: whose catalog has the network.
@@ -88,7 +88,9 @@ class _Undone(Exception):
 def _planned(
     planner: Planner, before: Network, asked: Mapping[str, Asked], stayed: frozenset[str]
 ) -> tuple[Replanned, frozenset[str]]:
-    """The network with all queries planned anew but those that stay; and the queries that must not be."""
+    """The network after all queries but ``stayed`` were planned again, and the queries that cannot take their new
+    plans.
+    """
     anew = sorted(asked.keys() - stayed, key=lambda name: _place(asked[name].query, name))
     network = planner.without(before, anew)
     explanations = {}

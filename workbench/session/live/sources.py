@@ -291,7 +291,7 @@ class LiveSources:
         return self._problems.get(stream.name, "")
 
     def _missing(self, name: str, tail: Tail) -> str:
-        """What is to be done where nothing says what to read."""
+        """The problem of a source that must be attached again; "" where it is there."""
         return "" if name in self._readers or SOURCE in tail.offsets else _UNATTACHED.format(name=name)
 
     def ended(self, streams: Mapping[str, Stream]) -> bool:

@@ -138,6 +138,6 @@ class SessionSinks:
 
     @property
     def ports(self) -> tuple[Closeable, ...]:
-        """What is closed with the session."""
+        """The ports that are closed with the session."""
         self._store.directory.check_open()
         return (*self._subscriptions.ports,)

@@ -60,7 +60,7 @@ class SinkPosition:
 
     @property
     def number(self) -> int:
-        """That of a delivery of this batch."""
+        """The number of this batch's delivery."""
         return self.batch + self.ahead
 
     def after(self, delivery: Delivery) -> SinkPosition:
@@ -133,7 +133,7 @@ class Sink:
 
     @property
     def status(self) -> SinkStatus:
-        """How it is."""
+        """The position, the lag and the problem of the sink."""
         place, latest = self._place, self._source.latest()
         behind = max(0, latest - max(place.batch, 0)) + (place.batch < 0)
         if self._is_elsewhere(place, latest):

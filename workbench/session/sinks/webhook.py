@@ -38,7 +38,7 @@ class WebhookTarget(Target):
         return self._url
 
     def begin(self, sink: str, types: Sequence[DataType]) -> int | None:
-        """It keeps no number."""
+        """None: a webhook keeps no number of a batch."""
         self._sink = sink
         return None
 

@@ -45,7 +45,7 @@ class AnswerPlace:
 
     @property
     def text(self) -> str:
-        """The place as a subscriber is told it."""
+        """The place as subscribers see it."""
         return f"{self.line or 0}.{self.batch}"
 
     @classmethod

@@ -24,7 +24,7 @@ ABSOLUTE = 1e-12
 
 @dataclass(frozen=True)
 class Difference:
-    """What is different in two bags of rows.
+    """The difference of two bags of rows.
 
     Attributes:
         missing, unexpected: the rows that only the one and only the other has, with how often.

@@ -260,11 +260,11 @@ class AnalyticCall:
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
-        """All that it reads of rows."""
+        """All expressions over rows that it reads."""
         return (*self.arguments, *self.over.expressions)
 
     def map(self, change: Callable[[Expression], Expression]) -> AnalyticCall:
-        """The same call over other expressions."""
+        """The call with changed expressions."""
         call = replace(self, arguments=tuple(map(change, self.arguments)))
         return call.over_rows(self.over.map(change))
 
@@ -277,7 +277,7 @@ class AnalyticCall:
 
 
 def rank(function: str, over: Over) -> AnalyticCall:
-    """One of ``RANKS``."""
+    """A call of a function of ``RANKS``."""
     return AnalyticCall(function, (), INTEGER, over)
 
 

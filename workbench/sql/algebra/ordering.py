@@ -41,7 +41,7 @@ class SortKey:
         return f"{' DESC' if self.descending else ' ASC'} NULLS {'FIRST' if self.nulls_first else 'LAST'}"
 
     def map(self, change: Callable[[Expression], Expression]) -> SortKey:
-        """The same key of another expression."""
+        """The key with a changed expression."""
         return replace(self, expression=change(self.expression))
 
     def map_columns(self, change: Callable[[Column], Expression]) -> SortKey:

@@ -235,7 +235,7 @@ class TimePattern:
 
 @lru_cache(maxsize=1_000)
 def pattern_of(pattern: str) -> TimePattern:
-    """What is known of a pattern.
+    """A pattern with its writers and readers.
 
     Example:
         >>> pattern_of("yyyy-DDD").readers is None

@@ -88,7 +88,7 @@ class DataType(Interned):
 
     @property
     def bits(self) -> int:
-        """Those of an integer."""
+        """The number of bits of an integer type."""
         return self.precision or 64
 
     @property

@@ -169,7 +169,7 @@ def _element(
     source: SourceText,
     between: str = "",
 ) -> exp.Expr:
-    """What a row is told by: its values of some columns."""
+    """The text that identifies a row by its values of some columns."""
     names, parts = [*types], list[exp.Expr]()
     for column in clause.this.expressions:
         name = column.name.lower()

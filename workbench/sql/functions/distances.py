@@ -68,7 +68,7 @@ def _damerau(one: bytes, other: bytes) -> int:
 
 
 def _hamming(one: bytes, other: bytes) -> int | None:
-    """Of texts of one length, which is not 0."""
+    """The number of places at which two texts differ; both have one length, which is not 0."""
     return sum(a != b for a, b in zip(one, other, strict=True)) if len(one) == len(other) > 0 else None
 
 

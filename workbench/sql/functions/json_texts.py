@@ -209,7 +209,7 @@ def compact_json(value: Any) -> str:
 
 
 def indented(value: Any, by: str = "\n") -> str:
-    """The same over several lines."""
+    """A value as JSON on several lines."""
     inner = by + "    "
     if isinstance(value, Members) and value:
         members = (f"{quoted_json(key)}: {indented(each, inner)}" for key, each in value)

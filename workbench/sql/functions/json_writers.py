@@ -52,7 +52,7 @@ class JsonWriter:
         return _writer(self, type_text)
 
     def of_type(self, type_: DataType) -> Callable[[Any], str]:
-        """The same of the type itself."""
+        """A function that writes a value of a type, NULL included."""
         write = self._of_values(type_)
         return lambda value: "null" if value is None else write(value)
 

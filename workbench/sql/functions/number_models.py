@@ -359,7 +359,7 @@ class _Reader:
         return self.text[self.at + further : self.at + further + 1]
 
     def pass_over(self) -> None:
-        """One sign."""
+        """Skip one character of the model."""
         self.at += 1
 
     def _pass_over_letters(self, count: int) -> None:

@@ -128,7 +128,7 @@ def _is_canonical(literal: Literal) -> bool:
 
 
 def _canonical_of_wide(wide: Literal) -> tuple[Literal, ...]:
-    """Of a literal that cannot overflow."""
+    """The canonical form of a literal that cannot overflow."""
     if wide.right is None:
         return (_tested(replace(wide, left=canonical_expression(wide.left))),)
     left, right = canonical_expression(wide.left), canonical_expression(wide.right)

@@ -184,7 +184,7 @@ def _ordered(predicates: Iterable[P]) -> tuple[P, ...]:
 
 
 def conjunction(*sets: PredSet) -> PredSet:
-    """All of several PredSets together."""
+    """The conjunction of PredSets."""
     return pred_set(p for s in sets for p in s)
 
 

@@ -14,7 +14,7 @@ from workbench.sql.predicates.normal_form import normal_form
 
 
 def equal(left: Expression, right: Expression) -> PredSet:
-    """That two values are equal, or both NULL.
+    """The condition that two values are equal, or both NULL.
 
     A value that stands for NULL may be there as well, so whether they are NULL is compared too.
     """
@@ -78,7 +78,7 @@ def _equal(sides: tuple[Expression, Expression], predicates: PredSet) -> list[OR
 
 
 def _filler(type_: DataType) -> Expression:
-    """Some value of a type."""
+    """A value of a type, to stand for NULL."""
     match type_.kind:
         case Kind.ARRAY:
             return empty_array(type_)

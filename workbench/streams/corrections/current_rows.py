@@ -323,7 +323,7 @@ class CurrentRows:
         self._database.executemany("INSERT OR REPLACE INTO current VALUES (?, ?, ?)", entries)
 
     def _retype(self, before: pa.Schema) -> None:
-        """Write all rows anew with the types that columns have now."""
+        """Write all rows again with the present types of the columns."""
         entries = self._database.execute("SELECT coalesce(fields, key), copies FROM current").fetchall()
         self._database.execute("DELETE FROM current")
         rows = rows_of_texts([text for text, _ in entries], before)
@@ -338,7 +338,7 @@ class CurrentRows:
             self.confirm(pa.table(arrays, of_key.names), pa.array([event for _, event in confirmed]))
 
     def _convert(self) -> None:
-        """Write anew what an earlier version wrote."""
+        """Rewrite the rows of an earlier version of the store."""
         self._database.execute("ALTER TABLE current RENAME TO earlier")
         self._database.execute(CREATE)
         own = pa.schema(list(self._schema)[:-1])

@@ -66,7 +66,7 @@ class CsvOptions:
 
     @property
     def declared(self) -> dict[str, object]:
-        """What is not left to be found out."""
+        """The options that are given, and so not guessed."""
         plain = CsvOptions()
         different = {name: value for name, value in asdict(self).items() if value != getattr(plain, name)}
         return {name: value for name, value in different.items() if name not in ("growing", "typed")}

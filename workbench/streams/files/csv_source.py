@@ -62,7 +62,7 @@ _OPTIONS = b"csv"
 
 
 def stored_options(options: CsvOptions) -> dict[bytes, bytes] | None:
-    """What is declared, as a schema's metadata has it."""
+    """The declared options as metadata of a schema."""
     return {_OPTIONS: json.dumps(options.declared).encode()} if options.declared else None
 
 
@@ -72,7 +72,7 @@ def options_of(schema: pa.Schema) -> CsvOptions:
 
 
 def _parsing(separator: str, malformed: Callable[[Any], str]) -> pc_csv.ParseOptions:
-    """How rows are read; ``malformed`` is told of those with too few or too many values."""
+    """Options of the parser; ``malformed`` is called for rows with too few or too many values."""
     return pc_csv.ParseOptions(delimiter=separator, newlines_in_values=True, invalid_row_handler=malformed)
 
 
@@ -230,7 +230,7 @@ class WholeLines:
 
     @property
     def share(self) -> float:
-        """How much of the file is read, of 1."""
+        """The share of the file that is read, from 0 to 1."""
         return self._file.share
 
     def close(self) -> None:

@@ -104,7 +104,7 @@ def _is_no_text(value: object) -> bool:
 
 
 def notes_of(fields: Iterable[pa.Field]) -> Iterator[str]:
-    """What is said of the columns that are not declared."""
+    """The lines about columns whose values look like other types, which must be declared."""
     for field in fields:
         if seems := (field.metadata or {}).get(_SEEMS, b"").decode():
             what = "Base64, as decimals are" if seems.startswith("decimal") else f"numbers since 1970, as a {seems} is"

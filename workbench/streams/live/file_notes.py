@@ -234,7 +234,7 @@ class FolderFiles:
         return found.path
 
     def forget(self, place: str) -> None:
-        """It is not needed any more."""
+        """Nothing: no file was copied."""
 
     def parts(self, places: Iterable[str]) -> list[SourcePart]:
         """None: another machine may not have the folder."""

@@ -101,7 +101,7 @@ class Files(Protocol):
         """A file is not needed any more."""
 
     def parts(self, places: Iterable[str]) -> list[SourcePart]:
-        """Those of some places that tasks can read, too."""
+        """The files at some places, as parts that tasks can read."""
 
     def gone_for_long(self, places: Iterable[str], missed: str) -> tuple[list[str], str]:
         """Those of some places of which nothing must be known any more, and what is to be known of missing ones."""

@@ -182,7 +182,7 @@ class PostedRows(TypedReader):
         return {"records": 0 if sent.known else len(sent.document.records), "known": sent.known}
 
     def _read(self, request: Mapping[str, Any]) -> _Request:
-        """What was sent.
+        """The body of a request.
 
         Raises:
             _Refusal: it is no document, or there are too many rows.
@@ -253,7 +253,7 @@ class _Rate:
             return max(0.0, (1 - self._left) / self._most)
 
     def took(self, rows: int) -> None:
-        """That many were."""
+        """Count rows against the rate."""
         with self._lock:
             self._left -= rows
 

@@ -195,7 +195,7 @@ class Reader(Protocol):
 
     @property
     def transactions(self) -> Transactions | None:
-        """What it says of transactions by itself."""
+        """How the source marks transactions; ``None`` where it does not."""
 
     def corrections(self, key: Sequence[str]) -> Corrections | None:
         """How its rows change, where it says so by itself.
@@ -264,11 +264,11 @@ class BaseReader(ABC):
 
     @property
     def transactions(self) -> Transactions | None:
-        """None that the source says."""
+        """None: the source marks no transactions."""
         return None
 
     def corrections(self, key: Sequence[str]) -> Corrections | None:
-        """None that the source says."""
+        """None: the source has no form of corrections."""
         return None
 
     def look(self, most: int) -> Fetched:

@@ -143,7 +143,7 @@ class FittedRows:
 
 
 def fitted_rows(log: StreamLog, fetched: Fetched, before: int, forms: dict[str, str]) -> FittedRows:
-    """What was fetched, as the log may have it.
+    """The fetched rows, fitted to the columns of the log.
 
     Args:
         log: of the stream; none of its rows are read.

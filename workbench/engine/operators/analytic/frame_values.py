@@ -67,7 +67,7 @@ class FrameValue:
 
     @property
     def inputs(self) -> tuple[SingleInput, ...]:
-        """What it is computed of."""
+        """The inputs from which it is computed."""
         return self.arguments if self.of_values is None else single_inputs(self.of_values.of.value)
 
     def values(self, batch: OrderedBatch) -> pa.Array:

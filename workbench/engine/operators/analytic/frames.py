@@ -42,7 +42,7 @@ class FrameRange:
 
     @property
     def lengths(self) -> Positions:
-        """How many rows each has."""
+        """The number of rows of each frame."""
         return self.high - self.low
 
     def within(self, other: FrameRange) -> FrameRange:

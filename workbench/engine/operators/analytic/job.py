@@ -188,7 +188,7 @@ class OrderStep:
 
 
 def _are_of(batch: pa.RecordBatch, pool: OrderedRows, parts: np.ndarray, order: RowOrder) -> Mask:
-    """Which rows belong to partitions, told by their numbers in the pool."""
+    """The rows that belong to some partitions, which are given by their numbers in the pool."""
     if not order.partition:
         return np.ones(batch.num_rows, dtype=bool)
     chosen = pool.rows.filter(pa.array(np.isin(pool.part, parts))).select(order.partition)

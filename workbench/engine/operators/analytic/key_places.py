@@ -41,11 +41,11 @@ class KeyPlaces:
     at: tuple[Positions, ...]
 
     def chosen(self, which: Mask | Positions) -> KeyPlaces:
-        """Some of them."""
+        """The places at some positions."""
         return KeyPlaces(self.of[which], self.keys[which], tuple(at[which] for at in self.at))
 
     def and_(self, other: KeyPlaces) -> KeyPlaces:
-        """These, and others behind them."""
+        """These places, followed by others."""
         at = tuple(np.concatenate(both) for both in zip(self.at, other.at, strict=True))
         return KeyPlaces(np.append(self.of, other.of), np.append(self.keys, other.keys), at)
 

@@ -329,7 +329,7 @@ class ShownRows:
 
     @staticmethod
     def of(matching: Matching) -> ShownRows:
-        """Those of all matches among the rows."""
+        """The rows that all matches show."""
         matches = matching.matches()
         starts = np.array([match.start for match in matches], dtype=np.int64)
         all_rows = matching.pattern.all_rows

@@ -93,7 +93,7 @@ class OrderedRows:
         return replace(ordered, prefixes=found.prefixes.of(hashes), unread=found.unread[:, first])
 
     def chosen(self, which: Mask) -> OrderedRows:
-        """Some of the rows."""
+        """The rows that a mask chooses."""
         at = np.flatnonzero(which)
         rows = self.rows.take(pa.array(at))
         return OrderedRows(rows, self.part[at], self.peer[at], self.before[at], self.after[at])

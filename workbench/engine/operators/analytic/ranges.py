@@ -35,11 +35,11 @@ class Ranges:
     high: KeyPlaces
 
     def chosen(self, which: Mask) -> Ranges:
-        """Some of them."""
+        """The ranges at some positions."""
         return Ranges(self.low.chosen(which), self.high.chosen(which))
 
     def and_(self, other: Ranges) -> Ranges:
-        """These, and others."""
+        """These ranges, followed by others."""
         return Ranges(self.low.and_(other.low), self.high.and_(other.high))
 
     def apart(self) -> Ranges:

@@ -165,7 +165,7 @@ class _Aggregate:
         return self.plan.layout if relation is None else relation.layout
 
     def _scans(self) -> list[LineageScan]:
-        """What is read from the parents' changes."""
+        """The scans of the parents' changes."""
         return [
             LineageScan(self._rows_of(at), self.grouped.readers(at), self.grouped.words)
             for at in range(len(self.grouped.branches))

@@ -88,7 +88,7 @@ class OverFragments:
         return step.of(open_segment(segment.path) for segment in run)
 
     def buckets(self, task: int) -> int:
-        """Those of the groups of a task."""
+        """The buckets with the groups of a task."""
         return int(self.job_input.read().given[task])
 
 

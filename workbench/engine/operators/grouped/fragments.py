@@ -120,7 +120,7 @@ class Fragments:
         return conform(_with_marks(columns, len(group)), self.layout.arrow)
 
     def _read(self, number: int, fragments: pa.RecordBatch) -> Mask:
-        """Shape (members, fragments): who reads which fragment."""
+        """Which member reads which fragment, as a mask of shape (members, fragments)."""
         lineage = np.stack([word_values(fragments, word) for word in self.words], axis=1)
         read = np.zeros((len(self.readers[number][0]), fragments.num_rows), dtype=bool)
         branches = fragments.column(BRANCH).to_numpy()

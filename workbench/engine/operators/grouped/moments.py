@@ -54,7 +54,7 @@ class _Exact:
         return _Exact(left - right, low)
 
     def times(self, factor: int) -> _Exact:
-        """All of them times a number."""
+        """The numbers multiplied by a factor."""
         return _Exact(self.numbers * factor, self.exponent)
 
 
@@ -66,7 +66,7 @@ class _Groups:
     sums: Mapping[Powers, ExactSums]
 
     def sum(self, powers: Powers) -> _Exact:
-        """One of the sums."""
+        """The sum of a product of powers, for each group."""
         return _Exact(self.sums[powers].integers, self.sums[powers].exponent)
 
     def n_to(self, power: int) -> _Exact:

@@ -35,7 +35,7 @@ def stay_open(plan: GroupedPlan, state: Run, limits: Limits) -> bool:
 
 @dataclass(frozen=True)
 class GroupMatches:
-    """Some groups that were looked up.
+    """The result of a look-up of groups.
 
     Attributes:
         hashes: of the keys of all that were looked up.
@@ -50,7 +50,7 @@ class GroupMatches:
 
 @dataclass(frozen=True)
 class OpenGroups:
-    """All groups of a state.
+    """All groups of a state, in memory.
 
     Attributes:
         segments: what it stands for.
@@ -85,7 +85,7 @@ class OpenGroups:
         return OpenGroups(segments, rows, hashes[order], order)
 
     def look_up(self, plan: GroupedPlan, groups: pa.RecordBatch) -> GroupMatches:
-        """Those of some groups that are there."""
+        """Look up groups; gives those that the state has."""
         hashes, names = _hashes(groups, plan), tuple(plan.state_keys)
         first = self.hashes.searchsorted(hashes)
         group, within = expanded(np.arange(len(hashes)), self.hashes.searchsorted(hashes, side="right") - first)

@@ -157,7 +157,7 @@ class StateUpdate:
 
     @cached_property
     def _schema(self) -> pa.Schema:
-        """Of the operator's rows, with their weights."""
+        """The schema of the operator's rows with their weights."""
         return only(Layout(self.produced).arrow, [*self.produced, WEIGHT])
 
     @property
@@ -234,7 +234,7 @@ class StateUpdate:
 
     @cached_property
     def _parts(self) -> pa.Schema:
-        """Of the parts of groups."""
+        """The schema of the parts of groups."""
         return only(self.plan.state_layout.arrow, [part.name for part in self.plan.state_parts])
 
     def _after(

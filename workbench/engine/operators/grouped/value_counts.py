@@ -63,7 +63,7 @@ class ChangedValues:
         return _counts(self.rows)
 
     def of(self, values: CountedValues) -> ChangedValues:
-        """Those of one expression."""
+        """The changes of one expression's values."""
         own = np.flatnonzero(self.rows.column(VALUES).to_numpy() == values.number)
         return ChangedValues(self.rows.take(pa.array(own)), self.group[own])
 

@@ -85,7 +85,7 @@ def tasks_of(runner: Runner, operator: OperatorInput, steps: RecursionSteps) -> 
 
 
 def _scans(steps: RecursionSteps, operator: OperatorInput) -> tuple[tuple[Scan, ...], Scan]:
-    """What is read of each branch, and of the state."""
+    """The scan of each branch, and that of the state."""
     found = []
     for branch, rows in enumerate(operator.parents):
         names = {c.name for value in steps.values[branch] for c in columns(value.expression)}
@@ -146,7 +146,7 @@ class RecursionStep:
 
 @dataclass
 class _Fixpoint:
-    """One evaluation.
+    """The evaluation of the steps of a recursion over a change, in one task.
 
     Attributes:
         steps: what is computed.

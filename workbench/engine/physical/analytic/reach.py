@@ -49,7 +49,7 @@ class Reach:
 
 
 def reach(function: AnalyticCall) -> Reach:
-    """How far around a row a function looks."""
+    """The rows around a row that a function reads."""
     if function.function in RANKS:
         return Reach(None, 0, counts_only=True)
     if function.function in DISTRIBUTIONS:

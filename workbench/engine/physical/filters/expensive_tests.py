@@ -45,7 +45,7 @@ class RowsTested:
     left: npt.NDArray[np.int64]
 
     def take(self, rows: Positions) -> RowsTested:
-        """What is known of some of them, as a copy."""
+        """The tests of the rows at some positions, as a copy."""
         return RowsTested(self.bits[rows], self.failing[rows], self.left[rows])
 
     @property

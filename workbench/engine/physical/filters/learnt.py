@@ -64,7 +64,7 @@ class Learnt:
 
     @property
     def kept(self) -> Mapping[str, Any]:
-        """What the next batch is told, in terms of JSON."""
+        """The values for the next batch, ready for JSON."""
         return {name: value for name, value in vars(self).items() if name != "counts"}
 
     def begin(self, of: str, tests: int) -> None:

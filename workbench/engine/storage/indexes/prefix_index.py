@@ -124,7 +124,7 @@ class BestAlong:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Those it is of."""
+        """The column of its values."""
         return (self.column,)
 
     @property

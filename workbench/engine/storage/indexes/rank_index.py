@@ -183,7 +183,7 @@ class RunOfValues(SortedRun):
 
 
 class RankedGroup(Ranked[SortedRun]):
-    """One group: its part of each run."""
+    """The values of one group in order: its part of each run."""
 
     def value_at(self, rank: int) -> pa.Scalar:
         """The value before which, in order, ``rank`` values stand; see ``place_at``."""

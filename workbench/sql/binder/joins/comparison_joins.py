@@ -136,7 +136,7 @@ class _ComparisonJoins:
         return self._has_partner(tested, sorted(read))
 
     def _has_partner(self, tested: PredSet, read: Sequence[int]) -> Expression:
-        """That a row has a partner of which a condition holds."""
+        """The condition that a row has a partner for which the tests hold."""
         if tested not in self.joins:
             moved = dict(zip(read, range(self.position, self.position + len(read)), strict=True))
             self.position += len(read)

@@ -74,7 +74,7 @@ class Valued:
         return Valued(Rows((tree,)), ())
 
     def and_(self, other: Valued) -> Valued:
-        """Both joined."""
+        """Both joined, with the values of both."""
         return Valued(self.rows.and_(other.rows), (*self.values, *other.values))
 
     def joined(self, block: Block) -> tuple[FromTree, ...]:

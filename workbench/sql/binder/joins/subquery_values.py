@@ -100,7 +100,7 @@ class FromRows:
         return domain_of(self.clause)
 
     def comparable(self, value: Expression) -> Expression | None:
-        """Any value of its rows."""
+        """The value, if it is over its own rows."""
         return None if any(column.source < 0 for column in columns(value)) else value
 
     def add_input(self, relation: Input) -> int:

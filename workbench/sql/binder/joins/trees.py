@@ -49,7 +49,7 @@ class Rows:
         return frozenset().union(*map(positions, self.trees))
 
     def and_(self, other: Rows) -> Rows:
-        """Both joined."""
+        """The join of both."""
         return Rows(
             (*self.trees, *other.trees),
             conjunction(self.where, other.where),

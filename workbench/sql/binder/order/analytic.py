@@ -136,7 +136,7 @@ class Analytics:
 
     @staticmethod
     def of(select: exp.Select, source: SourceText) -> Analytics:
-        """Of a SELECT, with its WINDOW clause."""
+        """The analytic functions of a SELECT, with its WINDOW clause."""
         windows = select.args.get("windows") or ()
         return Analytics({window.this.name.lower(): window for window in windows}, source, {})
 

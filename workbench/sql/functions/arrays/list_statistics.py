@@ -193,7 +193,7 @@ def _mode(b: ExpressionBinder, array: Expression, node: exp.Expr) -> Expression:
 
 
 def _of_type(name: str, kind: Kind) -> BindList:
-    """Of elements of one type."""
+    """The binder of a statistic over lists of one type."""
 
     def bind(b: ExpressionBinder, array: Expression, node: exp.Expr) -> Expression:
         if element_of(array).kind is not kind:

@@ -121,7 +121,7 @@ def micros_of_texts(texts: Sequence[str], format_: str) -> list[int | None]:
 
 
 def _read(texts: pa.Array, formats: pa.Array) -> pa.Array:
-    """Each different text is read once."""
+    """Microseconds of texts; each distinct text is read once."""
     encoded = texts.dictionary_encode()
     found = micros_of_texts(encoded.dictionary.to_pylist(), formats[0].as_py()) if len(texts) else []
     return pa.array(found, pa.int64()).take(encoded.indices)

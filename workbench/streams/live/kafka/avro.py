@@ -77,7 +77,7 @@ class AvroFormat:
         self.schema = pa.schema(list(read.type)) if pa.types.is_struct(read.type) else pa.schema([])
 
     def value(self, data: bytes) -> Any:
-        """What was written.
+        """The value that is encoded in the bytes.
 
         Raises:
             ValueError: it was not written with this schema.

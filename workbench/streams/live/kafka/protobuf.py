@@ -69,7 +69,7 @@ class ProtobufFormat:
             self.schema = pa.schema(list(self._read((0,))[1].type))
 
     def value(self, data: bytes) -> Any:
-        """What was written.
+        """The value that is encoded in the bytes.
 
         Raises:
             ValueError: it was not written with this schema.

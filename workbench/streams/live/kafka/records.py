@@ -58,7 +58,7 @@ class Message:
 
     @property
     def bytes(self) -> int:
-        """Of its key and its value."""
+        """The size of the key and the value."""
         return len(self.key or b"") + len(self.value or b"")
 
     @property

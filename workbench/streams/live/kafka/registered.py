@@ -23,7 +23,7 @@ class Format(Protocol):
     """The columns of its records."""
 
     def value(self, data: bytes) -> Any:
-        """What was written.
+        """The value that is encoded in the bytes.
 
         Raises:
             ValueError: it was not written with this schema.
@@ -66,7 +66,7 @@ class RegisteredValues:
         return value if isinstance(value, dict) else "it is no record"
 
     def value(self, data: bytes) -> Any:
-        """What was written.
+        """The value that is encoded in the bytes, by the schema that they name.
 
         Raises:
             ValueError: it was written otherwise.

@@ -93,7 +93,7 @@ class ChangedRows:
             self.put(new, same_event=old is not None)
 
     def empty(self) -> None:
-        """All rows go."""
+        """Remove all rows."""
         self.put((None,) * len(self._columns), TRUNCATES)
 
     def taken(self, count: int) -> tuple[pa.RecordBatch, list[int], list[QuarantinedRow]]:

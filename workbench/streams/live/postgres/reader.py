@@ -105,7 +105,7 @@ class TableReader(TypedReader):
         return Fetched(batch.drop_columns([known.name for known in CONTROL]), {}, tuple(quarantined))
 
     def fetch(self, offsets: Offsets, most: int) -> Fetched:
-        """What was committed by now, transaction by transaction."""
+        """The changes committed by now, transaction by transaction."""
         with self._lock:
             self._timer.cancel()
             fetched = self._fetch(offsets, most)

@@ -82,7 +82,7 @@ def _map_from_entries(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
 
 
 def _is_keyed(call: Call) -> bool:
-    """Whether keys of entries are told apart as Spark tells them apart."""
+    """Whether keys are equal in the kernel exactly where they are equal in Spark."""
     element = call.arguments[0].type.element
     key = element.fields[0][1] if element is not None and element.fields else None
     return key is not None and key.kind in COMPARABLE_KINDS and key.kind is not Kind.DOUBLE

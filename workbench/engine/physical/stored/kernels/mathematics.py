@@ -20,7 +20,7 @@ _LN2 = 6.93147180559945286227e-01
 
 
 def _numbers(values: pa.Array) -> Float64s:
-    """As DOUBLE, 0 of NULL."""
+    """Numbers as DOUBLE, and NULL as 0."""
     return filled(values.cast(pa.float64(), safe=False), 0.0).to_numpy(zero_copy_only=False)
 
 
@@ -64,7 +64,7 @@ def _asinh(x: Float64s) -> Float64s:
 
 
 def _angle(y: Float64s, x: Float64s) -> Float64s:
-    """Of zeros without a sign."""
+    """ATAN2, with zeros without a sign."""
     return strict_arcs.atan2(y + 0.0, x + 0.0)
 
 

@@ -208,7 +208,7 @@ def _rounding(mode: str, of_double: str) -> Kernel:
 
 
 def _rounded(numbers: _Doubles, digits: int, mode: str) -> _Doubles:
-    """Of the digits that a DOUBLE is written with."""
+    """Doubles rounded by the digits with which they are written."""
     power = 10.0 ** abs(digits)
     with np.errstate(all="ignore"):
         scaled = np.abs(numbers) * power if digits >= 0 else np.abs(numbers) / power

@@ -175,7 +175,7 @@ class _Searched:
 
     @property
     def matches(self) -> Iterator[re.Match[str]]:
-        """All of them."""
+        """All matches in the text."""
         return self.pattern.finditer(self.told)
 
     def part(self, found: re.Match[str], group: int = 0) -> str:

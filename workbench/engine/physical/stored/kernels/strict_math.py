@@ -275,7 +275,7 @@ def power(x: Float64s, y: Float64s) -> Float64s:
 
 
 def _positive_power(x: Float64s, y: Float64s) -> Float64s:
-    """Of finite numbers above 0 but 1."""
+    """``x ** y`` of finite numbers above 0 other than 1."""
     high, low = _logarithm(x)
     near_high, near_low = _logarithm_near_one(x)
     large = unsigned_half(y) > 0x41E00000
