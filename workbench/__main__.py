@@ -102,7 +102,8 @@ def answer_agents(path: str) -> int:
 
 
 def serve_session(options: argparse.Namespace) -> int:
-    """Show a session's page until the process is told to end; with ``--live`` this process goes on with the session.
+    """Show a session's page until the process is asked to end; with ``--live`` this process also runs the session's
+    batches.
 
     Another process may go on with it otherwise. A session that could not be written to any more is opened again from
     its store, unless another process has taken it over.

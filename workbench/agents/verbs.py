@@ -84,7 +84,7 @@ class Verbs:
         return {**_about(found), "total": changes.num_rows, "changes": _rows(changes.slice(0, _most(limit)))}
 
     def explain(self, query: str) -> Reply:
-        """Say what a query shares with which others, and what is computed for it alone."""
+        """What a query shares with others, and the nodes that only it needs."""
         found = self._session.query(query)
         return {**_about(found), "explanation": str(found.explain())}
 
@@ -102,7 +102,9 @@ class Verbs:
         return {"title": found.title, "causes": causes}
 
     def preview(self, sql: str) -> Reply:
-        """Say what a query would share and cost, without registering it: rows that each batch would look at more."""
+        """What a query would share and cost without registering it, with the additional rows that each batch would
+        read.
+        """
         network, explanation = self._session.preview(sql, _NEW)
         memory = [str(kept) for kept in self._session.memory(_NEW, network)]
         rows = self._session.batch_cost(network) - self._session.batch_cost(self._session.network)

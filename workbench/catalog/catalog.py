@@ -35,7 +35,7 @@ _NODE, _QUERY = "node", "query"
 
 @dataclass(frozen=True)
 class QueryText:
-    """How a query was written, and what it was understood to be."""
+    """The text of a query, its dialect, and its meaning."""
 
     sql: str
     dialect: str

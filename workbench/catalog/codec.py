@@ -166,7 +166,7 @@ def _is_union_of_classes(annotation: Any) -> bool:
 
 
 def _stored_name(class_: type) -> str:
-    """What a class is called in what is stored: its name, or the one that it had when it was first stored."""
+    """The name of a class in stored values: its own, or the one that it had when it was first stored."""
     return "SetOperation" if class_ is SetQuery else class_.__name__
 
 

@@ -86,7 +86,7 @@ class Database:
 
     @staticmethod
     def inspected(path: Path) -> Database:
-        """A catalog without a writer, copied into memory after a look at all of it.
+        """A catalog without a writer, copied into memory after a check of all its pages.
 
         It is looked at in another place: opening it would already bring SQLite's log into it, also one that is not its
         own or is damaged.
@@ -140,7 +140,7 @@ class Database:
         self._connection.close()
 
     def copy_to(self, path: Path) -> None:
-        """Write what is there to a new file."""
+        """Write the contents to a new file."""
         ensure_file(path)
         self._connection.execute("VACUUM INTO ?", (str(path),))
 

@@ -45,7 +45,7 @@ class Search:
         return self._nodes(_joins(left_root, right_root))
 
     def joins_subsuming(self, left_root: NodeId, right_root: NodeId, required: PredSet) -> list[NodeId]:
-        """The joins of two roots that have all rows that ``required`` asks for: it implies what they test."""
+        """The joins of two roots that have all rows that ``required`` asks for, since it implies their tests."""
         return self._subsuming(_joins(left_root, right_root), required)
 
     def joins_subsumed(self, left_root: NodeId, right_root: NodeId, required: PredSet) -> list[NodeId]:

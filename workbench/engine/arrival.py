@@ -57,7 +57,7 @@ from workbench.streams.row_groups import ROW_GROUP_ROWS
 
 @dataclass(frozen=True)
 class WriteArriving:
-    """Writes rows of one stream to segments, each with its number in the stream; for tasks, which are told which rows.
+    """Writes rows of one stream, given by their positions, to segments, each row with its number in the stream.
 
     Attributes:
         log: how rows are read (``without_rows``).

@@ -40,7 +40,7 @@ class PackEnds:
 
 
 def compacted(state: EngineState, limits: Limits, ends: PackEnds) -> EngineState:
-    """The same rows, those of packs that are mostly empty in the pack that is filled; or the state as it is."""
+    """The same rows, with those of mostly empty packs moved to the pack that is being filled; or the same state."""
     needed = Counter[str]()
     for segment in state.segments:
         file, _, size = extent_of(segment.path)

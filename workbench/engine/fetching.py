@@ -76,7 +76,8 @@ def _refuse_large(answer: Answers, most: int | None) -> None:
 
 
 def fetch_first(answer: Answers, skip: int, limit: int, refinement: Refinement = WHOLE_ANSWER) -> pa.Table:
-    """At most ``limit`` rows of an answer after ``skip`` others, in the order asked for, its own, or as they are found.
+    """At most ``limit`` rows of an answer after ``skip`` others, in the order asked for, in the query's order, or in no
+    order.
 
     Rows that are read here are chosen and sorted here, where kernels evaluate the condition: of those that it leaves
     out, no column is read that it does not need.

@@ -149,7 +149,7 @@ class IncrementalStep:
             raise NotEmittedError(f"{what} were never emitted", frozenset(roots))
 
     def are_few(self, deltas: Iterable[Delta]) -> bool:
-        """Whether changes are so few that this thread does what is to be done with them."""
+        """Whether changes are few enough to be processed in this thread."""
         return sum(delta.rows for delta in deltas) <= self.runner.limits.rows_stepped_in_process
 
     def _reads_few(self, plan: TreePlan, deltas: Mapping[str, Deltas]) -> bool:

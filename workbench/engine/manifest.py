@@ -37,7 +37,7 @@ ARRIVED, ROWS, STATE, LOG = "arrived", "rows", "state", "log"
 
 @dataclass(frozen=True)
 class StoredSegment:
-    """A segment that the catalog names: of which stream or tree, and in which part of it."""
+    """A segment that the catalog names, with its stream or tree and the part of it."""
 
     owner: str
     part: str

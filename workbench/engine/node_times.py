@@ -26,7 +26,7 @@ MICROSECONDS = 1_000_000
 
 @dataclass(frozen=True)
 class TestsOfNodes:
-    """What the nodes of a filter ask, by bit.
+    """The tests of each node of a filter, by bit.
 
     Attributes:
         tests: how many tests each node makes.

@@ -82,7 +82,7 @@ def _seconds(step: IncrementalStep, tree: Tree, deltas: Mapping[str, Deltas]) ->
 
 
 def read_nodes(plan: TreePlan) -> list[NodeId]:
-    """The nodes of a tree that have readers; the others are there for what is selected of them."""
+    """The nodes of a tree with readers; other nodes are there only for their selections."""
     read = frozenset[int]().union(*plan.kept_for)
     return [node for node in plan.nodes if plan.bits[node] in read]
 

@@ -107,7 +107,9 @@ class Tree:
         return self.bounds is None or all(any(own.covers(bound) for own in self.bounds) for bound in bounds)
 
     def without_expired(self, expiration: Expiration, bounds: Sequence[RetentionBound] | None) -> Tree:
-        """The tree without rows that no bound covers: without any, none is left. ``None``: it stays as it is."""
+        """The tree without rows that no bound covers; without bounds, all rows expire. ``None``: the tree does not
+        change.
+        """
         if bounds is None:
             return self
         relation, state = expiration.free(self.plan.name, self.relation, self.state, bounds, *self._expires_by)

@@ -102,7 +102,7 @@ class ConstraintWarning(UserWarning):
 
 
 class InputError(WorkbenchError):
-    """A function of the workbench was given what it cannot take."""
+    """A function of the workbench got an argument that it cannot take."""
 
 
 class UnknownAttributeError(InputError, AttributeError):
@@ -179,7 +179,7 @@ class EnvironmentProblem(WorkbenchError):
 
 
 def shown(value: object) -> str:
-    """A value for a message: never long, and never raising, whatever the value does when it is shown.
+    """A value for a message: always short, and without raising, even if its own ``repr`` raises.
 
     Example:
         >>> shown("three"), shown(10**30), shown([1] * 1000)

@@ -35,7 +35,7 @@ def remember_secret(value: str, user: str = "") -> None:
 
 
 def hide_secrets(text: str) -> str:
-    """A text without what is known, or looks like, a secret.
+    """A text in which known secrets, and parts that look like secrets, are hidden.
 
     Example:
         >>> hide_secrets("no route to http://me:pw@host/?token=abc, password='x y'")

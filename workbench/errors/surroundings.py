@@ -59,7 +59,7 @@ def surroundings_problem(problem: BaseException, folder: object = None) -> Envir
 
 
 def reason(problem: BaseException) -> str:
-    """What an exception says, without the number that the system has for it.
+    """The message of an exception, without the system's number of the error.
 
     Example:
         >>> reason(ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused"))

@@ -40,7 +40,7 @@ CHECKED = 4
 
 @dataclass(frozen=True)
 class Replayed:
-    """What a replay gave.
+    """The result of a replay.
 
     Attributes:
         replay: what was run.
@@ -184,11 +184,11 @@ class ReplayPanel(widgets.VBox):
 
     @property
     def replay(self) -> Replay:
-        """What the controls say."""
+        """The replay with the settings of the controls."""
         return replace(Replay(), **{name: control.value for name, control in self.controls.items()})
 
     def run(self) -> Replayed:
-        """Run what the controls say, and draw it beside the others."""
+        """Run a replay with the settings of the controls, and draw it with the earlier ones."""
         self._go.disabled, self._says.value = True, f"{self.replay} …"
         try:
             self.tried.append(self.replay.run())

@@ -124,7 +124,7 @@ def column_texts(values: Sequence[Any]) -> list[str]:
 
 
 def shown_text(text: str, limit: int = WIDEST) -> str:
-    """What of a text is shown at once: one line of it, cut with an ellipsis.
+    """The part of a text that is shown at first: one line, cut with an ellipsis.
 
     Example:
         >>> shown_text("one\\ntwo  three", 10)
@@ -135,7 +135,7 @@ def shown_text(text: str, limit: int = WIDEST) -> str:
 
 
 def title_of(text: str) -> str:
-    """What is shown of a text under the mouse: the whole of what is not shown at once, of very long ones the beginning.
+    """The tooltip of a text: the whole text where it was cut, and of very long ones the beginning.
 
     Example:
         >>> title_of("short"), len(title_of("x" * 100))
@@ -265,7 +265,7 @@ def _quoted(text: str) -> str:
 
 
 def _nested_text(value: Any) -> str:
-    """A list or struct as a reader takes it: texts in quotes, all else as it is written by itself."""
+    """A list or struct as text: texts in quotes, other values as they are written alone."""
     match value:
         case str():
             return json.dumps(value, ensure_ascii=False)

@@ -264,7 +264,7 @@ class _Drawing:
                 self._add(f"{quote(parent)} -> {quote(child)}", label=label, **line)
 
     def _alone(self, box: str) -> bool:
-        """Whether a box stands for one node."""
+        """Whether a box has one node."""
         return self.boxes.get(box) == box and box not in self._closed
 
     @property

@@ -101,7 +101,7 @@ class Condition:
 
 
 def conditions_of(query: LogicalQuery, views: ViewNames = UNNAMED) -> tuple[Condition, ...]:
-    """All that may drop rows of a query, what is applied last first.
+    """All conditions that may drop rows of a query, the ones that are applied last first.
 
     Args:
         query: the query.

@@ -65,7 +65,7 @@ class VisibleTree:
 
     @property
     def closed(self) -> bool:
-        """Whether the root stands for the whole tree."""
+        """Whether the root represents the whole tree."""
         return len(self.shown) == 1 and bool(self.counted)
 
 

@@ -94,7 +94,7 @@ class Expected:
         self._lock = threading.Lock()
 
     def tell(self, path: str, checksum: int | None) -> None:
-        """What a path has was written with a checksum."""
+        """Note the checksum with which a path was written."""
         with self._lock:
             if checksum is not None:
                 self._told[path] = checksum

@@ -161,7 +161,7 @@ class Packs:
 
     @contextmanager
     def collecting(self) -> Iterator[None]:
-        """Collect the small files of any folders within the context; what is not written then is dropped."""
+        """Collect small files of any folders within the context; files that are not written by its end are dropped."""
         self.begin(_ANY)
         try:
             yield
@@ -174,7 +174,7 @@ class Packs:
             self._collecting.append(above)
 
     def end(self, above: str) -> None:
-        """Collect no more, as often as it was begun; what is not written is dropped."""
+        """End one of the nested collections of a folder; after the last one, files that are not written are dropped."""
         with self._lock:
             self._collecting.remove(above)
             for folder in [*self._filled, *self._storing]:
@@ -182,7 +182,7 @@ class Packs:
                     self.drop(folder)
 
     def drop(self, above: str) -> None:
-        """Forget what was collected and not written, and what a store has not taken yet."""
+        """Forget the collected files that are not written, or that a store does not have yet."""
         with self._lock:
             self._filled.pop(above, None)
             self._storing.pop(above, None)
@@ -217,7 +217,7 @@ class Packs:
             file.result()
 
     def seal(self, above: str = _ANY) -> None:
-        """Write what was collected, and wait for the store: other processes read it next, or a commit names it.
+        """Write the collected files, and wait for the store: other processes read them next, or a commit names them.
 
         Args:
             above: whose files are read or named; those of all sessions of this process unless given.
@@ -270,7 +270,7 @@ def bytes_of(path: str) -> pa.Buffer:
 
 
 def check_cached(path: str) -> None:
-    """Compare what a worker has from a store with the checksum that its job has told.
+    """Compare a worker's copy of a file from a store with the checksum that its job has.
 
     Raises:
         OSError: it is not what was written, also in the store.

@@ -299,7 +299,7 @@ def write_small(path: Path, data: bytes, soon: bool = False) -> None:
 
 
 def remove_small(path: Path) -> None:
-    """Remove a small file that changes, with the next commit of whatever."""
+    """Remove a small file that changes, with the next commit."""
     if (kept := journal_of(path)) is None:
         path.unlink(missing_ok=True)
     else:

@@ -73,7 +73,7 @@ class Stored(NamedTuple):
 
 
 class Refusal(OSError):
-    """What an object store refuses.
+    """An object store refuses a request.
 
     Args:
         name: what it was asked for.
@@ -349,7 +349,7 @@ class ObjectStore:
 
 @contextmanager
 def _as_os_errors(name: str) -> Iterator[None]:
-    """What obstore raises as ``OSError``, which says what was asked for; its own message may have a secret."""
+    """Turns errors of obstore into ``OSError`` with the request, since its own message may have a secret."""
     from obstore.exceptions import BaseError
 
     try:
@@ -359,6 +359,6 @@ def _as_os_errors(name: str) -> Iterator[None]:
 
 
 def _why(problem: Exception) -> str:
-    """What a store refuses, by what it or the way to it has answered."""
+    """Why a store refuses a request, from the answer of the store or of a machine between."""
     said = (why for sign, why in _REFUSALS.items() if re.search(sign, str(problem)))
     return next(said, type(problem).__name__)

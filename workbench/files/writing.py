@@ -74,7 +74,7 @@ class NewFile(io.RawIOBase):
         return self.bytes
 
     def flush(self) -> None:
-        """Hand what was written to the system."""
+        """Hand the written bytes to the system."""
         if not self._file.closed:
             self._file.flush()
 

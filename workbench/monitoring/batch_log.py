@@ -21,7 +21,7 @@ LARGEST_FILE, OLD_FILES = 10_000_000, 5
 
 
 class JsonLines(logging.Formatter):
-    """A record as a line of JSON: ``time`` (UTC), ``level``, ``event``, and what it is about.
+    """A record as a line of JSON: ``time`` (UTC), ``level``, ``event``, and the fields of ``about``.
 
     Example:
         >>> record = logging.makeLogRecord({"msg": "batch", "levelname": "INFO", "created": 0.5, "about": {"batch": 3}})

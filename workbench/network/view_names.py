@@ -69,7 +69,7 @@ UNNAMED = ViewNames()
 
 
 def _computed(view: LogicalQuery) -> Iterator[tuple[_Computed, str]]:
-    """What a view computes of a stream, with its names."""
+    """The expressions of a view over a stream, with their names."""
     block = view.query if isinstance(view, Ordered) else view
     if not isinstance(block, Block):
         return

@@ -138,14 +138,14 @@ class Wording(Words):
         return self._nodes[id_].sql(self)
 
     def node(self, id_: NodeId) -> str:
-        """A stream by its name, another node in guillemets by what it does."""
+        """A stream by its name, another node in guillemets by its operation."""
         name = self.name(id_)
         if isinstance(self._nodes.get(id_), Source):
             return name
         return f"«{name if len(name) <= _LONGEST else name[: _LONGEST - 1] + '…'}»"
 
     def phrase(self, id_: NodeId) -> str:
-        """A node in a sentence: by what it does."""
+        """A node in a sentence, by its operation."""
         node = self._nodes.get(id_)
         return self.name(id_) if node is None or isinstance(node, Source) else f"the {self.name(id_)}"
 
@@ -224,7 +224,7 @@ class Wording(Words):
         return origin.shown
 
     def _origin_of(self, part: Expression | AggregateCall, origin_of: Callable[[Column], _Origin]) -> _Origin | None:
-        """Where a column comes from, or what a view calls what is computed from columns."""
+        """The origin of a column, or the name that a view gives to an expression over columns."""
         if isinstance(part, Column):
             return origin_of(part)
         if not self._views.names or not isinstance(part, Call):

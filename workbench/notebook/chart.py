@@ -421,7 +421,7 @@ def drawn(spec: Mapping[str, Any]) -> str:
 
 
 def _labels(names: Sequence[Any]) -> list[str]:
-    """Names as they are read."""
+    """Names as texts."""
     return [shown_text(text, _LONGEST) for text in column_texts(names)]
 
 
@@ -442,7 +442,7 @@ def _is_finite(value: object) -> bool:
 
 
 def _floats(column: pd.Series) -> npt.NDArray[np.float64]:
-    """Numbers as they are drawn; NaN where there is none."""
+    """Numbers as floats; NaN where there is none."""
     if column.dtype.kind in "iuf":
         return column.to_numpy(np.float64)
     return np.array([float(value) if _is_finite(value) else math.nan for value in column], np.float64)

@@ -385,7 +385,7 @@ class Parser(argparse.ArgumentParser):
         return f"as in {example}; {self._help}" if example and not self._name.startswith("%") else ""
 
     def value_of(self, flag: str) -> str:
-        """What an option takes, as its help says it."""
+        """A hint with the value that an option takes, from its help."""
         action = self._option_string_actions[flag]
         shown = action.metavar or (next(iter(action.choices), None) if action.choices else None)
         return f"{flag} {shown}: {action.help}; {self._help}"

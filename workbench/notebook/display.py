@@ -134,7 +134,7 @@ def frame_table(frame: pd.DataFrame, title: str = "") -> Shown:
 
 
 def cell_html(text: str) -> str:
-    """What is shown of a value's text, and the rest of it under the mouse.
+    """The shown part of a value's text, with the rest as a tooltip.
 
     Example:
         >>> cell_html("a < b"), cell_html("x\\ny")
@@ -197,7 +197,7 @@ def streams_table(session: Session) -> Shown:
 
 
 def as_of(query: Query, batch: int) -> str:
-    """Of which batch an answer is, and what it lacks because rows were left out, to be put behind its title.
+    """The batch of an answer, and its missing rows where rows were left out, as a part of a title.
 
     Args:
         query: the query.

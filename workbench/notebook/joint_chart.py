@@ -26,7 +26,7 @@ _ALONG = {Kind.DATE: "times", Kind.TIMESTAMP: "times"} | dict.fromkeys(
 
 @dataclass(frozen=True)
 class DrawnRows:
-    """What a chart draws of an answer.
+    """The rows and columns that a chart draws.
 
     Attributes:
         name: of the query.

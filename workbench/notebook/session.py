@@ -44,7 +44,7 @@ class SessionViews:
         return self._viewed(StreamsView)
 
     def queries_view(self) -> Live:
-        """The queries, what is new in them, their texts."""
+        """The queries, their new rows, and their texts."""
         from workbench.notebook.panel.queries_view import QueriesView
 
         return self._viewed(QueriesView)

@@ -15,7 +15,7 @@ from workbench.streams.stream import Stream
 
 @dataclass(frozen=True)
 class StreamAsOf:
-    """How far a stream has come, and what of it is in no answer.
+    """How far a stream has come, and how many of its rows are in no answer.
 
     Attributes:
         name: of the stream.

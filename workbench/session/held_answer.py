@@ -40,7 +40,7 @@ AnswerOrder = tuple[int, bool]
 
 @dataclass(frozen=True)
 class Changed:
-    """What the last step of a held answer changed.
+    """The changes of the last step of a held answer.
 
     Attributes:
         came: the rows that came, by their positions in the rows that are held.

@@ -87,7 +87,7 @@ class KeptStates:
         return files
 
     def _held(self, files: Collection[str]) -> set[str]:
-        """Those of some files that the last kept state does not name; it keeps the others."""
+        """The files that the last kept state does not name; it keeps the others."""
         if not self._kept or not files:
             return {*files}
         last = self._kept[-1]

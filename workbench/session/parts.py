@@ -58,7 +58,7 @@ def runner_of(spark: AnySpark | None) -> JobRunner:
 
 
 class Parts:
-    """Makes the parts of one session, and gives each what it uses.
+    """Creates the parts of one session, and gives each the objects that it uses.
 
     Args:
         directory: of the session.

@@ -251,7 +251,7 @@ def _counted(lineages: Bits, combined: Mask, occurrences: Positions) -> Position
 
 
 def by_tree(texts: Sequence[str], token: str) -> dict[str, list[Answer]]:
-    """What the tasks of some jobs answered, by the trees.
+    """The answers of the tasks of jobs, by tree.
 
     Args:
         texts: the answers.

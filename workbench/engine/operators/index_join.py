@@ -210,7 +210,7 @@ class IndexJoin:
         return buckets_of_tasks(task.tasks)[task.task] if saved > 0 else None
 
     def _halves(self, task: TaskInput, first: int = 0) -> Iterator[tuple[Run, Run, int]]:
-        """The two terms of Δ(L ⋈ R): what changed, what a task looks it up in, and the side that changed.
+        """The two terms of Δ(L ⋈ R): the change, the rows in which a task looks it up, and the side that changed.
 
         Of pairs of two changed rows, the row of the side ``first`` is looked up.
         """

@@ -18,7 +18,7 @@ from workbench.sql.windows.stream_time import EventTimeVector
 
 @dataclass(frozen=True)
 class ParentRows:
-    """The rows of one tree that an operator reads, told from the tree's other rows by their bits.
+    """The rows of one tree that an operator reads, distinguished from the tree's other rows by their bits.
 
     Rows have the layout of the relation.
 
@@ -96,7 +96,7 @@ class OperatorInput:
 
     @property
     def kept(self) -> list[Relation]:
-        """What the operator itself has stored, in which it looks up the groups that change."""
+        """The rows that the operator itself has stored, in which it looks up the dirty groups."""
         return [relation for relation in (self.relation, self.state) if relation is not None]
 
     @property

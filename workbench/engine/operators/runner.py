@@ -126,7 +126,7 @@ class Runner:
             folder.rmdir()
 
     def job_input(self, plan: TreePlan, role: str = "now") -> JobInput:
-        """The input of a tree's jobs of a role; what is set travels with the next one that ``run`` runs."""
+        """The input of a tree's jobs of one role; the value that is set is sent with the next one that ``run`` runs."""
         roles = self._inputs.setdefault(plan.name, {})
         return roles.get(role) or roles.setdefault(role, JobInput(f"{plan.name}/{role}", self.limits))
 

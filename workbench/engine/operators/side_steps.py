@@ -24,7 +24,7 @@ Work = Callable[[TaskInput], Any]
 
 @dataclass(frozen=True)
 class SideStep:
-    """A step beside the operators.
+    """A step that runs at the same time as the operators.
 
     Attributes:
         owner: the tree or stream whose rows it reads or writes.
@@ -41,7 +41,7 @@ class SideStep:
 
 @dataclass(frozen=True)
 class _Answering:
-    """A step whose tasks answer with what they are, and what their work gives."""
+    """A step whose tasks answer with their numbers and with the results of their work."""
 
     name: str
     work: Work
@@ -54,7 +54,7 @@ class _Answering:
 
 
 def answers_by_tasks(runner: Runner, owner: str, work: Work, told: Sequence[Any], doing: str) -> list[Any]:
-    """What tasks answer, in their order, each of which is told one of some things.
+    """The answers of tasks, in their order, each of which gets one of some values.
 
     Args:
         runner: runs them.

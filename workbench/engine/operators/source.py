@@ -70,7 +70,7 @@ class FirstDepth:
     exchanges: Mapping[str, tuple[Work, int]]
 
     def answer(self, rows: ArrowBatches, task: TaskInput) -> dict[str, Any]:
-        """What it has written of a source's rows, in terms of JSON."""
+        """The files that it has written of a source's rows, ready for JSON."""
         answer = self.source.write(rows)
         change = InputRows(segments_of(answer.segments))
         exchanged = {
@@ -81,7 +81,7 @@ class FirstDepth:
 
 
 def first_depth(runner: Runner, plans: Mapping[str, TreePlan], stream: str) -> tuple[FirstDepth, ...]:
-    """What the tasks do that log the rows of a stream.
+    """The work of the tasks that log the rows of a stream.
 
     Args:
         runner: knows what operators exchange.

@@ -13,7 +13,7 @@ from workbench.engine.storage.segments import Segment, SegmentFields, segment_fi
 
 @dataclass(frozen=True)
 class StateFiles:
-    """What a step hands over.
+    """The files that a step hands over.
 
     Attributes:
         segments: those that it wrote.
@@ -38,5 +38,5 @@ def hand_over_state(tree: str, segments: Iterable[Segment], apart: bool, too_muc
 
 
 def state_files(tree: str) -> StateFiles:
-    """What an earlier step of this task has handed over for a tree."""
+    """The files that an earlier step of this task has handed over for a tree."""
     return StateFiles(*json.loads(handed_over(tree)))

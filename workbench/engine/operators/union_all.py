@@ -47,7 +47,7 @@ def union_job(runner: Runner, operator: OperatorInput, plan: UnionPlan) -> Job |
 
 
 def _scans(operator: OperatorInput, plan: UnionPlan) -> dict[int, Scan]:
-    """What is read from each parent, by the number of the first branch that reads it."""
+    """The scan of each parent, by the number of the first branch that reads it."""
     union, scans = plan.union, {}
     for branches in branches_by_parent(union):
         first = branches[0]
@@ -92,7 +92,7 @@ class UnionChange:
 
     @property
     def inputs(self) -> Mapping[int, Sequence[SingleInput]]:
-        """What is computed of the rows of each parent, each once."""
+        """The distinct inputs over the rows of each parent."""
         return {at: [*dict.fromkeys(v for own in some for v in own.values())] for at, some in self.branches.items()}
 
     @property

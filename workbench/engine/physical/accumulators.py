@@ -44,7 +44,7 @@ class Adds(StrEnum):
 
 @dataclass(frozen=True)
 class Addend:
-    """What a changed row adds to a part.
+    """The value that a changed row adds to a part.
 
     Attributes:
         adds: what it adds.
@@ -177,7 +177,7 @@ def _sum(name: str, argument: Expression) -> StatePart:
 
 
 def _wide_sum(name: str, argument: Expression) -> tuple[StatePart, StatePart]:
-    """A sum in two parts, neither of which comes to have more than 38 digits.
+    """A sum in two parts, neither of which can have more than 38 digits.
 
     A part of more digits would be NULL, and the next change would be taken for the first one.
     """

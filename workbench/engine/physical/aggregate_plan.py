@@ -114,7 +114,7 @@ class GroupedPlan:
 
     @cached_property
     def words(self) -> tuple[int, ...]:
-        """The words of lineage that say who reads a row; none of the rows of the only member, which reads all."""
+        """The words of lineage that say which members read a row; none if the only member reads all rows."""
         if self.only_member is not None:
             return ()
         return tuple(
@@ -127,7 +127,7 @@ class GroupedPlan:
         return calls_among(chain.from_iterable(map(self.inputs, range(len(self.branches)))))
 
     def stored(self, branch: int) -> Mapping[str, Expression]:
-        """What has no kernel, by the column of the rows of a branch that has its values."""
+        """The expressions without kernels, by the column of the branch's rows that has their values."""
         anew = {} if self.anew is None else self.anew.stored(branch)
         return {**anew, **materialized_parts(self.inputs(branch))}
 
@@ -168,7 +168,7 @@ class GroupedPlan:
 
     @cached_property
     def value_keys(self) -> Columns:
-        """The columns that identify a value in a group: which expression it is of, and what it is."""
+        """The columns that identify a value in a group: the number of the expression, and the value."""
         return {VALUES: INTEGER, **{of.column: of.type for of in self.counted}} if self.counted else {}
 
     @cached_property
@@ -214,7 +214,7 @@ class GroupedPlan:
 
     @cached_property
     def state_parts(self) -> tuple[StatePart | DistinctPart, ...]:
-        """All columns of the state beside its keys."""
+        """All columns of the state other than its keys."""
         return (*self.parts, *self.distinct_parts)
 
 

@@ -37,7 +37,7 @@ _Path = tuple[object, ...]
 
 @dataclass(frozen=True)
 class LookedUp:
-    """What the operators of a network look up again.
+    """The rows that the operators of a network look up again.
 
     Attributes:
         network: what runs.

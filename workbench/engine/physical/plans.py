@@ -81,7 +81,7 @@ class BasePlan:
 
     @property
     def stored(self) -> Columns:
-        """The columns of a stored row: values, and what is computed from them."""
+        """The columns of a stored row: its values, and the values of expressions over them."""
         return {**self.kept, **{name: value.type for name, value in self.computed.items()}}
 
     @property
@@ -214,7 +214,7 @@ class JoinPlan(BasePlan):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AggregatePlan(BasePlan):
-    """Aggregates, DISTINCT, and set operators except UNION ALL: whatever has a state for each group of rows.
+    """Aggregates, DISTINCT, and set operators except UNION ALL: every operator with a state for each group of rows.
 
     Attributes:
         grouped: what is stored for a group, and how its row follows.

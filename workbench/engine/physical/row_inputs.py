@@ -186,7 +186,7 @@ def _is_lambda(argument: Expression) -> bool:
 
 
 def materialized_parts(inputs: Iterable[SingleInput]) -> dict[str, Expression]:
-    """What has no kernel, by the column of the parent's rows that is to have its values."""
+    """The expressions without kernels, by the column of the parent's rows that is to have their values."""
     parts = (value for value in inputs if isinstance(value, WithMaterializedParts))
     return {key_column(part): part for value in parts for part in value.stored}
 
@@ -216,7 +216,7 @@ def calls_among(inputs: Iterable[SingleInput]) -> tuple[StoredCall, ...]:
 
 
 def with_calls(rows: pa.RecordBatch, calls: Iterable[StoredCall], functions: Functions) -> pa.RecordBatch:
-    """Rows with the values of calls beside them."""
+    """Rows with the values of calls as additional columns."""
     for call in calls:
         rows = rows.append_column(call.name, call.evaluate(rows, functions))
     return rows

@@ -83,14 +83,14 @@ NO_TESTS = RowTests()
 
 
 def residual_tests(tested: PredSet, paths: Sequence[AccessPath]) -> RowTests:
-    """What is left to test of pairs that any of these paths finds."""
+    """The tests that remain for pairs that any of these paths finds."""
     left = [predicate for predicate in tested if not _decided(predicate, paths)]
     return row_tests(over_pairs(left))
 
 
 @lru_cache(maxsize=1_024)
 def row_tests(tested: PredSet) -> RowTests:
-    """What is tested of rows by predicates over their columns."""
+    """The tests of rows by predicates over their columns."""
     computed = {predicate: _condition(predicate) for predicate in tested}
     filtered = [p for p, condition in computed.items() if _is_filtered(p, condition) and _filter([p]) is not None]
     others = pred_set(p for p, condition in computed.items() if condition is None and p not in filtered)

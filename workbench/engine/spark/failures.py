@@ -56,7 +56,7 @@ class OutOfMemory(EngineError):
 
 
 class StepError(Exception):
-    """A step failed that this process ran; what it raised is the cause.
+    """A step that this process ran has failed; its cause is the exception that was raised.
 
     Attributes:
         tree: the name of the tree that it computes.
@@ -103,7 +103,7 @@ def translate_errors(doing: str) -> Iterator[None]:
 
 
 def first_reason(problem: Exception) -> str:
-    """Why Spark could not do something, in one line: what a Python worker raised, or the first line of the message.
+    """Why Spark failed, in one line: the exception of a Python worker, or the first line of the message.
 
     Example:
         >>> raised = "Traceback (most recent call last):\\n  File a.py, line 3, in look\\nKeyError: 'id'"

@@ -38,7 +38,7 @@ def hand_over(name: str, data: bytes, apart: bool) -> None:
 
 
 def handed_over(name: str) -> bytes:
-    """What an earlier step of this task has handed over, once.
+    """The value that an earlier step of this task has handed over, once.
 
     Raises:
         FileNotFoundError: no step has.

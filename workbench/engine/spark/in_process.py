@@ -92,10 +92,10 @@ class InProcess:
         """There are no workers."""
 
     def add_tag(self, tag: str) -> None:
-        """There are no jobs beside this thread."""
+        """Nothing: jobs run in this thread."""
 
     def remove_tag(self, tag: str) -> None:
-        """There are no jobs beside this thread."""
+        """Nothing: jobs run in this thread."""
 
     def cancel(self, tag: str) -> None:
         """A step that runs in this process notices by itself (``arrow_tasks.go_on``)."""

@@ -127,7 +127,7 @@ class Interrupts:
 
     @contextmanager
     def kept_back(self) -> Iterator[None]:
-        """Within the context, an interrupt waits for its end: what is undone or adopted is done as a whole."""
+        """Within the context, an interrupt waits until its end, so that an undo or an adoption is complete."""
         self._keeping_back, signalled = True, self._signalled
         try:
             yield
@@ -186,7 +186,7 @@ class Interrupts:
             signal.signal(signal.SIGINT, before)
 
     def _cancel(self, over: threading.Event) -> None:
-        """Cancel what has the tag, until the work is over."""
+        """Cancel the jobs with the tag, until the work is over."""
         _CANCELLED.add(self.tag)
         try:
             while True:

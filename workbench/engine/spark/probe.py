@@ -16,7 +16,7 @@ OTHER_USER = "by user"
 
 @dataclass(frozen=True)
 class Probe:
-    """What the driver asks of its workers.
+    """The driver's question to its workers: whether they have its versions and its folder.
 
     Attributes:
         folder: of the session.

@@ -39,7 +39,7 @@ Remapping = list[tuple[frozenset[int], frozenset[int]]]
 
 @dataclass(frozen=True)
 class ChangelogEntry:
-    """What a tree's rows changed by, up to a batch and since the entry before.
+    """The change of a tree's rows up to a batch, since the entry before.
 
     Attributes:
         batch: the last batch whose changes these are.

@@ -34,7 +34,7 @@ _SAMPLED = 50
 
 
 def comparable(values: pa.Array) -> npt.NDArray[np.generic]:
-    """Values as numbers that order as they do; what stands for NULL is arbitrary.
+    """Values as numbers of the same order; the number for NULL is arbitrary.
 
     Decimals become their unscaled integers (beyond 64 bits: the largest or smallest one), dates days and timestamps
     microseconds since 1970, booleans 0 and 1. NaN sorts last, as in Spark.

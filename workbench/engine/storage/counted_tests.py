@@ -8,7 +8,7 @@ from operator import add
 
 @dataclass(frozen=True)
 class CountedTest:
-    """What a test that calls functions of the analyst did to some rows.
+    """The result of a test that calls functions of the analyst, with the rows of each outcome.
 
     Attributes:
         asked: rows that it was made for.

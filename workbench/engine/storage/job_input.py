@@ -115,7 +115,7 @@ class JobInput:
         self._kept = replace(told, limits=self.limits)
 
     def content(self, places: Callable[[Run], list[int]]) -> dict[str, Any] | None:
-        """What was set last, in terms of JSON; ``None`` where nothing was.
+        """The last value that was set, ready for JSON; ``None`` where none was.
 
         Args:
             places: of segments among those that the job names (``_Named``).

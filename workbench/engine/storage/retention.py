@@ -144,7 +144,7 @@ class FreeExpired:
         return [(at, [*map(segment_fields, run)]) for at, run in left.items() if run != (every[at],)]
 
     def left_of(self, segment: Segment, limits: Limits, counts: dict[str, int]) -> Run:
-        """What is left of a segment. It is only read when at most half as many rows could be needed as last time.
+        """The rest of a segment. It is read only when at most half as many rows could be needed as last time.
 
         Args:
             segment: which one.
@@ -183,7 +183,7 @@ def _without_expired(relation: Relation, bounds: tuple[RetentionBound, ...], cou
 
 
 def with_left(relation: Relation, left: Iterable[Run]) -> Relation:
-    """A relation with what is left of each of its segments; itself where all are."""
+    """A relation with the rest of each of its segments; itself where no segment lost rows."""
     of_segments = iter(left)
     runs = (tuple(chain.from_iterable(next(of_segments) for _ in run)) for run in relation.runs)
     kept = tuple(run for run in runs if run)

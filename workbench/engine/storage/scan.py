@@ -59,7 +59,7 @@ class Scan:
         return Scan(only(layout.arrow, names), layout.types(names), fields, bit)
 
     def with_key(self, name: str) -> Scan:
-        """The scan with one more key, a number that rows have beside their columns."""
+        """The scan with one more key, an additional column of numbers."""
         return replace(self, keys=(*self.keys, pa.field(name, pa.int64())))
 
     @cached_property

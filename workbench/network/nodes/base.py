@@ -65,7 +65,7 @@ class BaseNode(ABC):
 
     @abstractmethod
     def _computation(self) -> str:
-        """What the node computes, in canonical form."""
+        """The computation of the node, in canonical form."""
 
     @property
     def reads(self) -> tuple[Read, ...]:
@@ -78,7 +78,7 @@ class BaseNode(ABC):
         return {}
 
     def carried(self, name: str) -> tuple[NodeId, str] | None:
-        """The root that a column comes from as it is, and its name there; ``None`` for one that the node makes."""
+        """The root that has a column, and its name there; ``None`` for a column that the node computes."""
         return None
 
     @property

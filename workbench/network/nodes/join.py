@@ -121,7 +121,7 @@ class Join(BaseNode):
         return f"SELECT * FROM {left} l {'' if on else 'CROSS '}JOIN {right} r{on}"
 
     def title(self, words: Words) -> str:
-        """A join, with what it tests."""
+        """A join, with its tests."""
         return f"join on {self._tested(words)}" if self.tested else "join of all pairs"
 
     def label(self, words: Words) -> Iterable[str]:

@@ -84,7 +84,7 @@ class Recursion(SetOperation):
         return f" USING KEY ({', '.join([*key, f'{self.best}({value})'])})"
 
     def title(self, words: Words) -> str:
-        """Recursion, with what it joins by."""
+        """A recursion, with its join conditions."""
         return f"recursion by {' and '.join(self._conditions(words)) or 'its own rows'}"
 
     def label(self, words: Words) -> Iterable[str]:
@@ -121,5 +121,5 @@ class Recursion(SetOperation):
 
 
 def _input_name(rule: RecursionRule, source: int) -> str:
-    """What an input of a rule is called in SQL."""
+    """The name of an input of a rule in SQL."""
     return f"i{source + 1}"

@@ -51,11 +51,11 @@ class Selection(Unary):
         return replace(self, predicates=map_expressions(self.predicates, partial(substituted, values=stored[0])))
 
     def sql(self, words: Words) -> str:
-        """The parent's rows that satisfy what is tested."""
+        """The parent's rows that satisfy the tested predicates."""
         return f"SELECT * FROM {words.node(self.parent)} WHERE {self._tested(words)}"
 
     def title(self, words: Words) -> str:
-        """A selection, with what it tests."""
+        """A selection, with its tests."""
         return f"selection {self._tested(words)}"
 
     def label(self, words: Words) -> Iterable[str]:

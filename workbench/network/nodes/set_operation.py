@@ -120,7 +120,7 @@ class SetOperation(BaseNode):
             yield from (value for column, value in pairs if each or column.name in read)
 
     def produced(self, branch: int, columns: Container[str]) -> list[Expression]:
-        """What a branch, by its number, computes of its parent's columns to give these columns."""
+        """The expressions over its parent's columns by which a branch, given by its number, computes these columns."""
         _, values = self.direct[branch]
         return [value for column, value in zip(self.columns, values, strict=True) if column.name in columns]
 
@@ -144,7 +144,7 @@ class SetOperation(BaseNode):
         return replace(self, direct=tuple(direct))
 
     def sql(self, words: Words) -> str:
-        """Its branches; the first says what the columns are called."""
+        """Its branches; the first one names the columns."""
         return f" {self.operator.upper()} ".join(self._branches_sql(words))
 
     def title(self, words: Words) -> str:

@@ -109,7 +109,7 @@ def _calls_around(before: str) -> Iterator[str]:
 
 
 def _of_name(session: Session | None, cell: str, owner: str | None, name: str) -> str:
-    """What is known of a column, or of a stream or query or its alias."""
+    """The description of a column, or of a stream or query or its alias."""
     sources, kinds = sources_of(session), kinds_of(session)
     aliases = aliases_of(cell, sources)
     if owner is not None:
@@ -138,6 +138,6 @@ def _of_source(name: str, source: Any, kind: str) -> str:
 
 
 def _of_function(known: FunctionHelp) -> str:
-    """The signature of a function, what it does, and an example."""
+    """The signature of a function, its meaning, and an example."""
     said = {"function": "", "aggregate": "aggregate", "analytic": "analytic function, with OVER (…)"}[known.kind]
     return "\n".join(part for part in (known.signature, said, known.purpose, known.example) if part)

@@ -245,7 +245,7 @@ def add_columns(context: NotebookContext, arguments: argparse.Namespace) -> None
 
 
 def widen_columns(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Give columns of a stream other types, and take in what was quarantined for them."""
+    """Give columns of a stream other types, and take in the rows that were quarantined for them."""
     if given := _given_besides(arguments, "widen"):
         raise MagicError(f"--widen stands alone, not with {', '.join(given)}", hint="leave the others out")
     for asked in arguments.widen:

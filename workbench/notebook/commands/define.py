@@ -108,7 +108,7 @@ def cell_magic(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
 
 def show_sliders(context: NotebookContext, arguments: argparse.Namespace) -> None:
-    """Show sliders for parameters of the cell's SQL, and what it answers at their values."""
+    """Show sliders for parameters of the cell's SQL, and its answer at their values."""
     from workbench.notebook.panel.parameter_sliders import ParameterSliders
     from workbench.notebook.slider_ranges import SliderRange
 
@@ -137,7 +137,7 @@ def show_sliders(context: NotebookContext, arguments: argparse.Namespace) -> Non
 
 
 def show_replacement(session: Session, sql: str, arguments: argparse.Namespace) -> None:
-    """Show what a text would change in the place of a query, and let the analyst choose."""
+    """Show how an answer would change if a text replaced a query, and let the analyst choose."""
     from workbench.notebook.panel.replacement_view import ReplacementChoice  # its widgets take a second to import
 
     name = session.query(arguments.name).name
@@ -204,7 +204,7 @@ def _left_behind(session: Session, name: str) -> Iterator[str]:
 
 
 def preview_query(session: Session, sql: str, name: str, dialect: str) -> tuple[NetworkView, ExplanationView, str]:
-    """The network with a query that is not registered, what it would share, and a sentence on what it would change."""
+    """The network with a query that is not registered, its sharing, and a sentence on the change."""
     with doubts() as found:
         preview, explanation = session.preview(sql, name=name, dialect=dialect)
     return preview, explanation, "\n".join([describe_change(name, session.network, preview), *found])

@@ -273,7 +273,7 @@ def back(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
 
 def wait(session: Session) -> None:
-    """Wait until nothing is played any more; an interrupt stops what is running, and undoes it."""
+    """Wait until nothing is played any more; an interrupt stops the running batch, and undoes it."""
     try:
         session.player.wait()
     except KeyboardInterrupt:

@@ -202,7 +202,7 @@ def nodes_table(report: BatchReport, network: NetworkView) -> Shown:
 
 
 def _caption(node: str, network: NetworkView) -> str:
-    """What a node does, or the operator of which it is the root: its caption, unless it is gone."""
+    """The caption of a node, or of the operator of which it is the root, unless it is gone."""
     known = {each.id: each for each in network.nodes}
     return short(" ".join(known[node].caption), 60) if node in known else GONE
 

@@ -57,7 +57,7 @@ class ChartWidget(anywidget.AnyWidget):
 
 
 class LiveChart:
-    """A chart of an answer, and the choice of what it draws.
+    """A chart of an answer, with fields that choose its columns.
 
     Args:
         on_change: called when something else is to be drawn.

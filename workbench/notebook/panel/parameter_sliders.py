@@ -22,7 +22,7 @@ from workbench.session.session import Session
 
 
 class ParameterSliders:
-    """The sliders of a cell, what the query answers at their values, and the button that registers it.
+    """The sliders of a cell, the answer at their values, and the button that registers the query.
 
     Args:
         session: that is asked.
@@ -75,7 +75,7 @@ class ParameterSliders:
         self._working.submit(self._answer, move, self.values)
 
     def register(self) -> None:
-        """Register the query with the present values, after what is being answered."""
+        """Register the query with the present values, after the answer that is being computed."""
         self._working.submit(self._register, self.values)
 
     def settle(self) -> None:

@@ -14,7 +14,7 @@ from workbench.session.session import Session
 
 
 class ReplacementChoice:
-    """Two buttons below what an edited query would change.
+    """Two buttons below the changes of an edited query.
 
     Args:
         session: whose query.

@@ -14,7 +14,7 @@ ANSWER, CHART, GROUPS, COLUMNS, CHANGES = "whole answer", "chart", "groups", "co
 
 @dataclass(frozen=True)
 class ResultsRequest:
-    """What the analyst asks to see.
+    """A request for rows of an answer.
 
     Attributes:
         query: of which query; another one of its name is not equal.

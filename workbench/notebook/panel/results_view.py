@@ -167,7 +167,7 @@ class ResultsView(View):
         self._fetch()
 
     def _fetch(self) -> None:
-        """Ask for what is to be seen, unless it was asked for already."""
+        """Request the rows to show, unless they are requested already."""
         query = self.chooser.query
         if query is None:
             return

@@ -19,7 +19,7 @@ _SHOWN = 20
 
 
 class RowOrigin:
-    """Two buttons and what they found.
+    """Two buttons that explain a row, and their results.
 
     Args:
         thread: in which the rows are found, so that no cell waits.

@@ -53,7 +53,7 @@ class View(ABC):
 
     @property
     def user_variables(self) -> dict[str, Any]:
-        """Those that the analyst made: without IPython's own."""
+        """The notebook's variables without IPython's own."""
         return {name: value for name, value in self.variables.items() if not name.startswith("_")}
 
     @abstractmethod
@@ -112,7 +112,7 @@ class Live:
             self.refresh(resting)
 
     def close(self) -> None:
-        """Follow the session no longer; what is shown stays."""
+        """Follow the session no longer; the shown content stays."""
         self._unsubscribe()
 
     def _ipython_display_(self) -> None:

@@ -268,7 +268,7 @@ class SessionDirectory:
         return catalog
 
     def write_identity(self, identity: str, commits: int) -> None:
-        """Write beside the catalog which session it is of; a temporary folder is never opened again."""
+        """Write the session's identity into a file in its folder; a temporary folder is never opened again."""
         if self.durable:
             self._identity.write(Identity(identity, commits))
 
@@ -405,7 +405,7 @@ def _parts(folder: Path) -> Iterator[Path]:
 
 
 def _tops(folder: Path) -> Iterator[Path]:
-    """The files and folders of a session in its folder, without what is in them."""
+    """The top-level files and folders of a session."""
     yield from (*folder.glob(f"{CATALOG}*"), *folder.glob("*.lock"), *folder.glob(IDENTITY))
     for part in (folder / name for name in (STATE, STREAMS, LEFTOVERS, SINKS, SENT, SPOOLED)):
         if os.path.lexists(part):

@@ -67,7 +67,7 @@ class FileVerifier:
         self._whole: set[StoredFile] = set()
 
     def problems(self, files: Iterable[StoredFile]) -> dict[Path, str]:
-        """The files that are not whole, each with what is wrong with it."""
+        """The damaged files, each with the damage."""
         distinct = list(dict.fromkeys(files))
         with ThreadPoolExecutor(_AT_A_TIME, thread_name_prefix="argus-verify") as pool:
             problems = pool.map(lambda file: file.problem(read=file not in self._whole), distinct)
@@ -88,7 +88,7 @@ class StoreVerifier:
         self._found: dict[Path, str] | None = None
 
     def problems(self, files: Iterable[StoredFile]) -> dict[Path, str]:
-        """The files that are not whole, each with what is wrong with it."""
+        """The damaged files, each with the damage."""
         files = list(files)
         if self._found is None:
             stored = stored_below(self._folder)

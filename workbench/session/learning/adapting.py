@@ -47,14 +47,14 @@ class Hysteresis:
         return self.batches >= self.limits.batches_between_looks and self.allowed > 0
 
     def acts(self, forecast: Forecast) -> bool:
-        """Whether to change the network, by what a look has found."""
+        """Whether a look's result is a reason to change the network."""
         self.persistence.observe(self.batches, self._is_cheaper(forecast))
         self.batches = 0
         self.in_a_row = self.in_a_row + 1 if self.pays(forecast) else 0
         return self.in_a_row >= REPLAN_PATIENCE
 
     def pays(self, forecast: Forecast) -> bool:
-        """Whether another network is worth its hydration, as far as what is observed will last."""
+        """Whether another network is worth its hydration, for as long as the observations are expected to hold."""
         return self._is_cheaper(forecast) and forecast.pays_within(self.persistence.horizon)
 
     def _is_cheaper(self, forecast: Forecast) -> bool:

@@ -202,7 +202,7 @@ class LiveSources:
             log_problem("source", stream=log.name, problem=f"it keeps what it remembers for the stream: {problem}")
 
     def take_in(self, streams: Mapping[str, Stream], seconds: float | None = None, ahead: int = 0) -> int:
-        """Log what the sources have by now.
+        """Log the new rows of all sources.
 
         A source that cannot be read stops no other: it is tried again the next time, and ``status`` says what it said.
 
@@ -238,7 +238,7 @@ class LiveSources:
         return logged
 
     def take_in_sent(self, stream: Stream, waiting: int) -> tuple[Offsets, int]:
-        """Log what was sent to a source that listens.
+        """Log the rows that were sent to a listening source.
 
         Args:
             stream: its stream.
@@ -279,7 +279,7 @@ class LiveSources:
             self._earlier.pop(name, None)
 
     def retry(self, stream: Stream) -> str:
-        """Look now at what a source has; its problem then, "" where it has none.
+        """Read a source now; gives its problem, "" where it has none.
 
         Raises:
             StreamError: the stream is not live.
@@ -369,7 +369,7 @@ class LiveSources:
         return reader.description if reader is not None else shown_address(tail.offsets.get(SOURCE, ""))
 
     def _failed(self, name: str, problem: str) -> None:
-        """Remember what a source said; it is logged once, however often it says so."""
+        """Remember the problem of a source; it is logged once, however often it occurs."""
         if self._problems.get(name) != problem:
             log_problem("source", stream=name, problem=problem)
             self._errors.add(ErrorPlace.SOURCE, name, problem)

@@ -170,7 +170,7 @@ class SessionBatches:
         return reports
 
     def seek(self, batch: int, progress: Callable[[BatchReport], None] | None = None) -> None:
-        """Go back to what was after a batch: all queries there are now answer as they did, or would have done, then.
+        """Go back to the state after a batch: all present queries then answer as they did, or would have done.
 
         The latest states are kept, and some of earlier batches. From the nearest one before, or else from the history,
         the same rows arrive in the same batches; ``back_in`` says how long that takes.

@@ -109,7 +109,7 @@ class SessionContents:
         return predictions(self._store.state)
 
     def as_of(self, query: str) -> AsOf:
-        """Of when a query's answer is: batch, event times, and what is behind, late, quarantined or left out.
+        """How current a query's answer is: batch, event times, and what is behind, late, quarantined or left out.
 
         Raises:
             QueryError: there is no such query.

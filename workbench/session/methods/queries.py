@@ -301,7 +301,7 @@ class SessionQueries:
         return NetworkView(planned.network, state.reports, planner.views), ExplanationView.of(planned.explanation)
 
     def compare(self, sql: str, name: str, dialect: str | None = None) -> Replacement:
-        """What it would change to put a text in the place of a registered query; nothing changes.
+        """How the answer would change if a text replaced a registered query; nothing changes.
 
         Returns:
             Nodes that are reused, hydrated and dropped, the queries that would go over with it, and how the answers
@@ -363,7 +363,7 @@ class SessionQueries:
             change.state = replace(change.state, queries={**change.state.queries, record.name: record})
 
     def reoptimize(self, dry_run: bool = False) -> Reoptimization:
-        """Plan all queries anew with what batches have shown, and exchange what can be computed at less cost.
+        """Plan all queries again with the observations of batches, and replace trees that can be computed at less cost.
 
         Answers, changes and ids of queries stay as they are; only how they are computed changes. Trees that are new are
         computed from all data so far, as at a registration. Nothing changes where a batch would not be cheaper; whether

@@ -79,7 +79,7 @@ class OrderedBatch:
 
     @cached_property
     def shared_values(self) -> dict[Any, Any]:
-        """What several functions have in common, by what it is of: the matches of a pattern."""
+        """The values that several functions share, by their source: the matches of a pattern."""
         return {}
 
     @cached_property

@@ -65,7 +65,7 @@ class Slices:
     after: Positions
 
     def count(self, first: Positions, end: Positions) -> Positions:
-        """How many rows some ranges of entries come to."""
+        """The number of rows in ranges of entries."""
         return sums_between(self.run.through, first, end)
 
 

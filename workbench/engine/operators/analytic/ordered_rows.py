@@ -103,13 +103,13 @@ class OrderedRows:
         return replace(self, before=before, after=after)
 
     def side(self, sign: int) -> Side:
-        """The rows before the batch (-1) or after it (1), each as often as it is there."""
+        """The rows before the batch (-1) or after it (1), repeated by their multiplicity."""
         return Side.of(self, np.maximum(self.after if sign > 0 else self.before, 0), sign)
 
 
 @dataclass(frozen=True)
 class Side:
-    """Rows as they stand in their partitions, each as often as it is there, with their marks.
+    """Rows in the order of their partitions, repeated by their multiplicity, with their marks.
 
     ``at``: which of the different rows each is.
     """

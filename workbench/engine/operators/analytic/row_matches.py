@@ -46,7 +46,7 @@ class RowMatch:
 
 @dataclass(frozen=True)
 class SeenRows:
-    """The rows of matches, one match after another, as they are seen from some of them.
+    """The rows of matches, one match after another, as seen from certain rows of them.
 
     Attributes:
         rows, variables, excluded: of each row which one it is, its variable, and whether it is not shown.

@@ -146,7 +146,7 @@ class _Aggregate:
 
     @property
     def _read(self) -> tuple[list[LineageScan], Scan, Scan]:
-        """What is read from the parents' changes, and for the dirty groups from the state and the operator's rows."""
+        """The scans of the parents' changes, and of the state and rows of dirty groups."""
         state, grouped = self.operator.state, self.grouped
         kept = Layout(grouped.state_columns) if state is None else state.layout
 

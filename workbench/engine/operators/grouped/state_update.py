@@ -148,7 +148,7 @@ class StateUpdate:
 
     @property
     def _state(self) -> Scan | None:
-        """What is read from the state; ``None`` while the operator is hydrated."""
+        """The scan of the state; ``None`` while the operator is hydrated."""
         return None if self.stored is None else self.stored.state
 
     @cached_property
@@ -290,7 +290,7 @@ class StateUpdate:
         return conform(rows.append_column(WEIGHT, pa.array(weights[at])), self._schema)
 
     def _emitted(self, groups: pa.RecordBatch, scan: Scan, stored: Run) -> tuple[pa.RecordBatch, Positions]:
-        """The operator's rows of some groups as they are stored.
+        """The operator's stored rows of some groups.
 
         A group has one row at a time, and rows are stored as changes. Its row is the one that entered in the latest
         batch in which the group's row changed. That stays so when runs of changes are consolidated: such a run has the

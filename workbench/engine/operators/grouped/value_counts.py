@@ -259,7 +259,7 @@ class SortedValues:
         return self._numbers(percentile(np.maximum(totals, 1), fraction, value_at))
 
     def _median_deviation(self) -> pa.Array:
-        """The median of what the values of each group are away from its median."""
+        """The median of the distances of the values of each group from its median."""
         middle = self._percentile(0.5).to_numpy(zero_copy_only=False)
         with np.errstate(invalid="ignore"):
             away = np.abs(self._floats - middle[self.group])
@@ -305,7 +305,7 @@ def middle_of(total: int, value_at: Callable[[int], float]) -> float:
 
 
 def shown_statistic(result: pa.Array, statistic: ValueStatistic) -> pa.Array:
-    """What a statistic gives of the value that was found in each group: the value, or the last one of a tuple."""
+    """The statistic from the value that was found in each group: the value, or the last one of a tuple."""
     if statistic.last_of:
         return last_values(result, [to_arrow(type_) for type_ in statistic.last_of])
     return cast_or_null(result, to_arrow(statistic.type))

@@ -99,7 +99,7 @@ class BestSteps:
         return with_weights(self._rows.rows.take(pa.array(touched[kept])), total[kept])
 
     def _touch(self, step: int, change: pa.RecordBatch) -> None:
-        """Look up what the state has of keys that were not touched before."""
+        """Look up the state of keys that were not touched before."""
         keys = change.select(self._key)
         new = np.flatnonzero(self._keys.find(keys) < 0)
         if not len(new):

@@ -104,7 +104,7 @@ class ExpensiveTests:
             rows.bits[lost] &= self.disjunctions[place].without
 
     def ranks(self, test: int, attempt: Attempt) -> Ranks:
-        """The value of a test by each use of it: shape (uses, rows)."""
+        """The value of a test by each use of it, as an array of shape (uses, rows)."""
         ranks = np.stack([use.table.rank(attempt.values) for use in self.uses_of(test)])
         ranks[:, attempt.failed] = FAILED
         return ranks

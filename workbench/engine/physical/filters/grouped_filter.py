@@ -75,7 +75,7 @@ class GroupedFilter(ByContent):
         return replace(self, functions={call.function: functions[call.function] for call in self.calls})
 
     def with_known(self, known: Bits) -> GroupedFilter:
-        """The filter for rows that are stored with some of the bits: it tests what the others need."""
+        """The filter for rows that are stored with some of the bits: it tests only the other bits' conditions."""
         new = self.always & ~known
         return StoredFilter(
             tuple(table for table in self.tables if (table.bits & new != new).any()),
@@ -159,7 +159,7 @@ class StoredFilter(GroupedFilter):
     known: Bits
 
     def lineage(self, batch: pa.RecordBatch, learnt: Learnt | None = None) -> Bits:
-        """The lineage of each row: what it is stored with, and what is tested now."""
+        """The lineage of each row, from the bits that are stored with it and the tests that are made now."""
         stored = np.stack([word_values(batch, word) for word in range(len(self.known))], axis=1)
         return super().lineage(batch, learnt) | (stored & self.known)
 

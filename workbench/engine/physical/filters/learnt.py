@@ -41,7 +41,7 @@ _GOLDEN = (5**0.5 - 1) / 2
 
 @dataclass
 class Learnt:
-    """What is known of the tests of one filter, by their positions.
+    """The costs and results learnt of the tests of one filter, by their positions.
 
     Attributes:
         of: which tests; of others nothing is known.
@@ -107,7 +107,7 @@ class Learnt:
         self.numbers = [number * part for number in self.numbers]
 
     def count(self, test: int, name: str, count: CountedTest) -> None:
-        """Learn from what a test did."""
+        """Learn from the results of a test."""
         self.counts[name] = self.counts.get(name, CountedTest()) + count
         if count.asked:
             self.called[test] += NEW_PART * (count.calls / count.asked - self.called[test])

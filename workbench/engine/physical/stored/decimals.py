@@ -56,7 +56,9 @@ class ExactDecimals:
 
 @lru_cache(maxsize=65_536)
 def exact_decimals(expression: Expression) -> ExactDecimals | None:
-    """An expression as sums and products of stored decimals, if it is that and no part of it can pass 38 digits."""
+    """An expression as sums and products of stored decimals, if no part of it can have more than 38 digits; else
+    ``None``.
+    """
     if expression.type.kind is not Kind.DECIMAL:
         return None
     number = unscaled_or_beyond(expression, 10**MAX_PRECISION + 1)

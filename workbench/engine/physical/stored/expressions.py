@@ -72,7 +72,7 @@ def days_apart(later: pa.Array, earlier: pa.Array) -> pa.Array:
 
 
 def _without_cast(number: Expression) -> Expression:
-    """A number without a cast that leaves its value as it is."""
+    """A number without a cast that does not change its value."""
     match number:
         case Call("cast", (inner,)) if inner.type.exact and number.type.scale == inner.type.scale:
             digits = inner.type.precision if inner.type.kind is Kind.DECIMAL else _DIGITS

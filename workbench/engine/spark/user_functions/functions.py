@@ -63,7 +63,7 @@ class UserFunctions:
     def add(
         self, name: str, function: Callable[..., Any], returns: DataType, limits: FunctionLimits | None = None
     ) -> None:
-        """Make a Python function callable in SQL, whatever it does.
+        """Make a Python function callable in SQL.
 
         Args:
             name: what SQL calls it, and ``problems`` too.

@@ -22,7 +22,7 @@ LENGTH = 200
 
 
 class WrongValueError(TypeError):
-    """A function returned what is no value of its type."""
+    """A function returned a value that is not of its type."""
 
 
 def converter_to(returns: DataType) -> Callable[[Any], Any]:

@@ -219,7 +219,7 @@ def candidates_of_each(segment: str, key: Key, ranges: KeyRanges) -> Positions:
 
 
 def value_hashes(column: pa.Array) -> Hashes:
-    """The hash of each value of a column; what stands for NULL is arbitrary."""
+    """The hash of each value of a column; the hash of NULL is arbitrary."""
     if not pa.types.is_string(column.type):
         numbers = comparable(column)
         if pa.types.is_floating(column.type):
@@ -233,7 +233,7 @@ def value_hashes(column: pa.Array) -> Hashes:
 
 
 def expanded(positions: Positions, counts: Positions) -> tuple[Positions, Positions]:
-    """Each position as often as its count says, and beside it 0, 1, 2, ..."""
+    """Each position repeated by its count, with the numbers 0, 1, 2, … of its repetitions."""
     return np.repeat(positions, counts), np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
 
 

@@ -67,7 +67,7 @@ class CountedRun:
         return self.up_to(end) - self.up_to(first) if end > first else 0
 
     def order(self, at: int) -> Any:
-        """What an entry is in order of."""
+        """The value that orders an entry."""
         return self.orders[at]
 
     def end(self, first: int, end: int, pivot: Any, side: Literal["left", "right"]) -> int:

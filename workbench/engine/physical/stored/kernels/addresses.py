@@ -45,7 +45,7 @@ class _NoAddressError(ValueError):
 
 @dataclass(frozen=True)
 class _Address:
-    """The parts of an address, as they are written; ``None`` is what it lacks."""
+    """The parts of an address, as they are written; a missing part is ``None``."""
 
     scheme: str | None = None
     authority: str | None = None

@@ -127,7 +127,7 @@ def _zip_with(call: Call, arguments: Sequence[pa.Array], values: Callable[..., p
 
 
 def _added(call: Call) -> Expression | None:
-    """What the lambda of AGGREGATE adds to the total, where it does nothing else."""
+    """The value that the lambda of AGGREGATE adds to the total, if it does nothing else."""
     of_elements = call.arguments[-1]
     assert isinstance(of_elements, Call)
     total, _, body = of_elements.arguments

@@ -110,7 +110,7 @@ FROM_TEXT = tuple(_READERS)
 
 
 def of_texts(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-    """Texts as values of another type, NULL for what is none."""
+    """Texts as values of another type, and NULL for texts that are none."""
     (texts,), type_ = arguments, call.type
     read, pattern, made = _READERS[type_.kind]
     wide_enough = type_.kind is not Kind.INTEGER or type_.bits >= 32
