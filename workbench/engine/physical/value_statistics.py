@@ -79,8 +79,9 @@ class ValueStatistic:
     """A statistic that is computed from all values of a group, in their order.
 
     Attributes:
-        function: ``mad, median, percentile, percentile_disc, mode, min, max, sum, bit_and, bit_or, bit_xor, listagg,
-            array_agg`` or ``array_agg_limit``; with ``_desc`` in the other order. A sum is of DISTINCT values.
+        function: ``bit_and, bit_or, bit_xor, entropy, frequencies, mad, max, median, min, mode, percentile,
+            percentile_disc, product, sum, listagg, array_agg`` or ``array_agg_limit``; with ``_desc`` in the other
+            order. A sum is of DISTINCT values.
         of: the values.
         type: of the statistic.
         fraction: of a percentile.
@@ -174,7 +175,7 @@ def statistic_of_values(statistic: AggregateCall) -> ValueStatistic:
             (argument, Constant(Decimal() as fraction)),
         ):
             return ValueStatistic(statistic.function, CountedValues.of(argument), statistic.type, fraction)
-        case (("mad" | "median" | "mode" | "min" | "max"), (argument,)):
+        case (("entropy" | "frequencies" | "mad" | "median" | "mode" | "min" | "max" | "product"), (argument,)):
             return ValueStatistic(statistic.function, CountedValues.of(argument), statistic.type)
         case function, _:
             raise ValueError(f"{function} has no form that is kept")

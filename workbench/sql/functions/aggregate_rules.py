@@ -103,6 +103,9 @@ def _products(*products: Powers, framed: bool = False) -> StatisticRule:
 
 _VALUES = StatisticRule(KeptAs.VALUES, reason=_NEEDS_VALUES)
 
+_OF_VALUES = (
+    "bit_and", "bit_or", "bit_xor", "entropy", "frequencies", "mad", "median", "mode", "percentile", "product"
+)  # fmt: skip
 RULES: Mapping[str, StatisticRule] = {
     "count": StatisticRule(KeptAs.COUNT, "count", "total", framed=True),
     "sum": StatisticRule(KeptAs.SUM, "sum", "sum", framed=True, reason=_NO_ROOM),
@@ -125,7 +128,7 @@ RULES: Mapping[str, StatisticRule] = {
     "regr_syy": _products(Y, YY),
     "skewness": _products(ONE, TWO, THREE),
     "kurtosis": _products(ONE, TWO, THREE, FOUR),
-    **dict.fromkeys(("bit_and", "bit_or", "bit_xor", "mad", "median", "mode", "percentile"), _VALUES),
+    **dict.fromkeys(_OF_VALUES, _VALUES),
     **{name + end: _VALUES for name in ("percentile_disc", "listagg", *ARRAYS) for end in ("", DESCENDING)},
 }
 """The basic statistics by name; ``rule_of`` says which rule a statistic has."""

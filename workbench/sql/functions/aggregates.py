@@ -36,7 +36,7 @@ from workbench.sql.algebra.types import (
 from workbench.sql.functions.aggregate_rules import ALGEBRAIC, DESCENDING
 from workbench.sql.functions.calls import NUMBER_OF_TEXT, call, cast
 from workbench.sql.functions.declaration import Arguments, TypeRule, function
-from workbench.sql.syntax.shorthands import MedianDeviation
+from workbench.sql.syntax import shorthands
 
 Keep = Callable[[AggregateCall], None]
 """Takes a statistic that is needed."""
@@ -247,6 +247,66 @@ def _collected_first(arguments: Arguments) -> tuple[Arguments, DataType]:
     return arguments, _collected(arguments[1:])[1]
 
 
+def _counts_of_values(arguments: Arguments) -> tuple[Arguments, DataType]:
+    return arguments, array_of(INTEGER)
+
+
+def _entropy(arguments: Arguments, distinct: bool, keep: Keep) -> Expression:
+    """ENTROPY(x) of duckdb, which is 0 of no values."""
+    return call("coalesce", _kept(AggregateCall("entropy", arguments, DOUBLE), keep), _double(0))
+
+
+def _sample_skewness(arguments: Arguments, distinct: bool, keep: Keep) -> Expression:
+    """SKEWNESS(x) of duckdb: the root of n(n-1), divided by n-2, times that of the values."""
+    n, skewness = _count_as_double(arguments, keep), expand("skewness", arguments, distinct, keep)
+    correction = call("/", call("sqrt", call("*", n, _minus(n, 1))), _minus(n, 2))
+    return _where_defined(call(">", n, _double(2)), skewness, call("*", correction, skewness))
+
+
+def _sample_kurtosis(arguments: Arguments, distinct: bool, keep: Keep) -> Expression:
+    """KURTOSIS(x) of duckdb: (n-1)((n+1)k + 6), divided by (n-2)(n-3), where k is that of the values."""
+    n, kurtosis = _count_as_double(arguments, keep), expand("kurtosis", arguments, distinct, keep)
+    weighted = call("+", call("*", call("+", n, _double(1)), kurtosis), _double(6))
+    corrected = call("/", call("*", _minus(n, 1), weighted), call("*", _minus(n, 2), _minus(n, 3)))
+    return _where_defined(call(">", n, _double(3)), kurtosis, corrected)
+
+
+def _population_kurtosis(arguments: Arguments, distinct: bool, keep: Keep) -> Expression:
+    n, kurtosis = _count_as_double(arguments, keep), expand("kurtosis", arguments, distinct, keep)
+    return _where_defined(call(">", n, _double(1)), kurtosis, kurtosis)
+
+
+def _standard_error(arguments: Arguments, distinct: bool, keep: Keep) -> Expression:
+    """SEM(x) of duckdb: the deviation of the values, divided by the root of their number."""
+    n, variance = _count_as_double(arguments, keep), expand("var_pop", arguments, distinct, keep)
+    return _where_defined(call(">", n, _double(0)), variance, call("sqrt", call("/", variance, n)))
+
+
+def _geometric_mean(arguments: Arguments, distinct: bool, keep: Keep) -> Expression:
+    """GEOMEAN(x) of duckdb; NULL where a value is 0 or below, which has no logarithm: DuckDB has an error."""
+    value = coerce(arguments[0], DOUBLE)
+    mean = expand("avg", (call("ln", value),), distinct, keep)
+    positive = call(">", expand("min", (value,), distinct, keep), _double(0))
+    return call("case", positive, call("exp", mean), Constant(None, DOUBLE))
+
+
+def _count_as_double(arguments: Arguments, keep: Keep) -> Expression:
+    return cast(expand("count", arguments, False, keep), DOUBLE)
+
+
+def _double(value: float) -> Constant:
+    return Constant(float(value), DOUBLE)
+
+
+def _minus(value: Expression, number: int) -> Expression:
+    return call("-", value, _double(number))
+
+
+def _where_defined(enough: Expression, of_values: Expression, result: Expression) -> Expression:
+    """A statistic of enough values that are finite; NULL otherwise, where DuckDB has an error."""
+    return call("case", call("and", enough, call("not", call("isnan", of_values))), result, Constant(None, DOUBLE))
+
+
 _OF = {name: partial(_algebraic, name) for name in ALGEBRAIC}
 _ANY = 9
 _PAIR = "(double, double): double"
@@ -268,7 +328,7 @@ AGGREGATES = {aggregate.name: aggregate for aggregate in (
     _aggregate("bit_or(integer): integer", exp.BitwiseOrAgg, distinct=True),
     _aggregate("bit_xor(integer): integer", exp.BitwiseXorAgg),
     _aggregate("median(double): double", exp.Median),
-    _aggregate("mad(double): double", MedianDeviation),
+    _aggregate("mad(double): double", shorthands.MedianDeviation),
     _aggregate("mode(any)", exp.Mode, unordered=_ANY),
     _aggregate("percentile(double, any): double", exp.Quantile, exp.PercentileCont, names="percentile"),
     _aggregate("percentile_disc(any, any)", exp.PercentileDisc),
@@ -284,6 +344,14 @@ AGGREGATES = {aggregate.name: aggregate for aggregate in (
     _aggregate("var_pop(any)", exp.VariancePop, expand=_OF["var_pop"], distinct=True),
     _aggregate("skewness(double): double", exp.Skewness),
     _aggregate("kurtosis(double): double", exp.Kurtosis),
+    _aggregate("sample_skewness(any)", shorthands.SampleSkewness, expand=_sample_skewness),
+    _aggregate("sample_kurtosis(any)", shorthands.SampleKurtosis, expand=_sample_kurtosis),
+    _aggregate("population_kurtosis(any)", shorthands.PopulationKurtosis, expand=_population_kurtosis),
+    _aggregate("standard_error(any)", shorthands.StandardError, expand=_standard_error),
+    _aggregate("geometric_mean(any)", shorthands.GeometricMean, expand=_geometric_mean),
+    _aggregate("product(double): double", shorthands.Product),
+    _aggregate("entropy(any): double", shorthands.Entropy, expand=_entropy, unordered=_ANY),
+    _aggregate("frequencies(any)", shorthands.Frequencies, rule=_counts_of_values),
     *(_aggregate(f"{name}{_PAIR}", node) for name, node in (
         ("corr", exp.Corr), ("covar_samp", exp.CovarSamp), ("covar_pop", exp.CovarPop), ("regr_slope", exp.RegrSlope),
         ("regr_intercept", exp.RegrIntercept), ("regr_r2", exp.RegrR2), ("regr_avgx", exp.RegrAvgx),

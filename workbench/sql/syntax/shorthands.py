@@ -10,7 +10,9 @@
 | ``v = SOME(n)`` | ``v = ANY(n)`` |
 | ``ORDER BY x USING >`` | ``ORDER BY x DESC`` |
 | ``STRING_TO_TABLE(s, ',')``, ``REGEXP_SPLIT_TO_TABLE(s, p)`` | ``UNNEST(STRING_TO_ARRAY(s, ','))``, … |
-| ``HISTOGRAM(x)``, ``PRODUCT(x)``, ``SKEWNESS(x)`` … of duckdb, maybe with FILTER | ``LIST_HISTOGRAM(LIST(x))``, … |
+| ``SKEWNESS(x)``, ``ENTROPY(x)`` … of duckdb | aggregates with nodes of their own |
+| ``HISTOGRAM(x)`` of duckdb, maybe with FILTER | ``MAP(LIST(DISTINCT x ORDER BY x) FILTER (…), …)`` |
+| ``SKEWNESS(DISTINCT x)`` of duckdb and its like, maybe with FILTER | ``LIST_SKEWNESS(LIST(DISTINCT x))``, … |
 | ``MAX(x, 3)``, ``ARG_MAX(x, y, 3)`` of duckdb | ``LIST(x ORDER BY y DESC) FILTER (…)[1:3]`` |
 | ``WEIGHTED_AVG(x, w)``, ``FSUM(x)``, ``QUANTILE(x, p)`` of duckdb | quotients of SUMs, SUM, QUANTILE_DISC |
 | ``JSON_AGG(x)`` of postgres | ``JSON_OF_GROUP(ARRAY_AGG(x))`` |
@@ -34,11 +36,6 @@ _KNOWN: Mapping[type[exp.Expr], str] = {
     exp.Kurtosis: "kurtosis",
 }
 """Nodes of aggregates that are functions of a list; the parser leaves others as plain names."""
-_LISTED = {
-    "duckdb": "histogram entropy product geomean geometric_mean sem skewness kurtosis kurtosis_pop json_group_array",
-    "postgres": "json_agg jsonb_agg",
-}
-"""Aggregates that are functions of the list of a group's values."""
 _OF_LISTS = {"json_agg": "JSON_OF_GROUP", "jsonb_agg": "JSONB_OF_GROUP", "json_group_array": "TO_JSON"}
 """Functions of lists whose name is not that of the aggregate behind LIST_."""
 _BEST: Mapping[type[exp.Expr], bool] = {exp.Min: False, exp.Max: True, exp.ArgMin: False, exp.ArgMax: True}
@@ -52,6 +49,63 @@ class MedianDeviation(exp.Expression, exp.AggFunc):
 
     _sql_names: ClassVar = ["MAD"]
 
+
+class Entropy(exp.Expression, exp.AggFunc):
+    """ENTROPY(x) of duckdb, in bits."""
+
+
+class Frequencies(exp.Expression, exp.AggFunc):
+    """How often each value is in a group, in the order of the values: those of HISTOGRAM(x) of duckdb."""
+
+
+class Product(exp.Expression, exp.AggFunc):
+    """PRODUCT(x) of duckdb."""
+
+
+class GeometricMean(exp.Expression, exp.AggFunc):
+    """GEOMEAN(x) of duckdb."""
+
+    _sql_names: ClassVar = ["GEOMEAN"]
+
+
+class StandardError(exp.Expression, exp.AggFunc):
+    """SEM(x) of duckdb: the standard error of the mean."""
+
+    _sql_names: ClassVar = ["SEM"]
+
+
+class SampleSkewness(exp.Expression, exp.AggFunc):
+    """SKEWNESS(x) of duckdb, which corrects it for a sample."""
+
+    _sql_names: ClassVar = ["SKEWNESS"]
+
+
+class SampleKurtosis(exp.Expression, exp.AggFunc):
+    """KURTOSIS(x) of duckdb, which corrects it for a sample."""
+
+    _sql_names: ClassVar = ["KURTOSIS"]
+
+
+class PopulationKurtosis(exp.Expression, exp.AggFunc):
+    """KURTOSIS_POP(x) of duckdb."""
+
+    _sql_names: ClassVar = ["KURTOSIS_POP"]
+
+
+_STATISTICS: Mapping[str, type[exp.Expr]] = {
+    "mad": MedianDeviation,
+    "entropy": Entropy,
+    "product": Product,
+    "geomean": GeometricMean,
+    "geometric_mean": GeometricMean,
+    "sem": StandardError,
+    "skewness": SampleSkewness,
+    "kurtosis": SampleKurtosis,
+    "kurtosis_pop": PopulationKurtosis,
+}
+"""Aggregates of duckdb that have a node of their own; of DISTINCT values they are functions of a list."""
+_LISTED = {"duckdb": ("histogram", "json_group_array", *_STATISTICS), "postgres": ("json_agg", "jsonb_agg")}
+"""Aggregates that are functions of the list of a group's values."""
 
 _DIRECTIONS = {TokenType.LT: TokenType.ASC, TokenType.GT: TokenType.DESC}
 
@@ -131,7 +185,7 @@ def with_derived_aggregates(tree: exp.Expr, dialect: str) -> exp.Expr:
     for node in list(tree.find_all(exp.Func)):
         name = node.name.lower() if isinstance(node, exp.Anonymous) else _KNOWN.get(type(node), "")
         given = node.expressions if isinstance(node, exp.Anonymous) else [node.this]
-        if name not in _LISTED[dialect].split():
+        if name not in _LISTED[dialect]:
             continue
         function = _OF_LISTS.get(name, f"LIST_{name.upper()}")
         if len(given) != 1:
@@ -177,16 +231,19 @@ def with_plain_aggregates(tree: exp.Expr) -> exp.Expr:
         >>> with_plain_aggregates(tree).sql("duckdb")
         'SELECT LIST_SLICE(ARRAY_AGG(x ORDER BY x DESC) FILTER(WHERE NOT x IS NULL), 1, 3), SUM(CAST(x AS DOUBLE))'
     """
-    for node in list(tree.find_all(*_BEST, exp.Quantile, exp.Anonymous)):
-        name = node.name.lower() if isinstance(node, exp.Anonymous) else ""
-        given = node.expressions
+    for node in list(tree.find_all(*_BEST, *_KNOWN, exp.Quantile, exp.Anonymous)):
+        name = node.name.lower() if isinstance(node, exp.Anonymous) else _KNOWN.get(type(node), "")
+        given = node.expressions if isinstance(node, exp.Anonymous) else [node.this]
+        of_each = len(given) == 1 and not isinstance(given[0], exp.Distinct)
         match node:
+            case _ if name in _STATISTICS and of_each:
+                _put(node, _STATISTICS[name](this=given[0].copy()))
+            case exp.Anonymous() if name == "histogram" and of_each and not _is_over(node):
+                _put_histogram(node, given[0])
             case exp.Quantile(this=value, args={"quantile": share}) if type(node) is exp.Quantile:
                 _put(node, exp.PercentileDisc(this=value.copy(), expression=share.copy()))
             case exp.Anonymous() if name in _SUMS and len(given) == 1:
                 _put(node, _SUMS[name](this=exp.cast(given[0].copy(), exp.DType.DOUBLE)))
-            case exp.Anonymous() if name == "mad" and len(given) == 1 and not isinstance(given[0], exp.Distinct):
-                _put(node, MedianDeviation(this=given[0].copy()))
             case exp.Anonymous() if name in ("weighted_avg", "wavg") and len(given) == 2:
                 _put(node, _weighted(*given))
             case exp.Min() | exp.Max() | exp.ArgMin() | exp.ArgMax() if (count := node.args.get("count")) is not None:
@@ -208,6 +265,30 @@ def _weighted(value: exp.Expr, weight: exp.Expr) -> exp.Expr:
     return exp.Paren(this=exp.Div(this=exp.Sum(this=products), expression=exp.Sum(this=weights)))
 
 
+def _is_over(node: exp.Expr) -> bool:
+    parent = node.parent if not isinstance(node.parent, exp.Filter) else node.parent.parent
+    return isinstance(parent, exp.Window)
+
+
+def _filtered(node: exp.Expr) -> tuple[exp.Expr, list[exp.Expr]]:
+    """An aggregate with its FILTER, and the condition of that."""
+    whole = node.parent if isinstance(node.parent, exp.Filter) and node.arg_key == "this" else node
+    return whole, [whole.expression.this.copy()] if isinstance(whole, exp.Filter) else []
+
+
+def _put_histogram(node: exp.Expr, value: exp.Expr) -> None:
+    """HISTOGRAM(x): a map from the values to how often each is there."""
+    key = exp.Ordered(this=value.copy(), desc=False, nulls_first=False)
+    listed = exp.ArrayAgg(this=exp.Order(this=exp.Distinct(expressions=[value.copy()]), expressions=[key]))
+    counts = Frequencies(this=value.copy())
+    whole, given = _filtered(node)
+    for part in (listed, counts):
+        part.meta.update(node.meta)
+    known = exp.not_(exp.Is(this=value.copy(), expression=exp.Null()))
+    parts = [exp.Filter(this=part, expression=exp.Where(this=exp.and_(*given, known))) for part in (listed, counts)]
+    _put(whole, exp.Map(keys=parts[0], values=parts[1]))
+
+
 def _put_best(node: exp.Expr, count: exp.Expr) -> None:
     """MAX(x, n), and MAX_BY(x, y, n): the first n of a list in order, without NULLs."""
     by = node.args.get("expression") or node.this
@@ -215,8 +296,7 @@ def _put_best(node: exp.Expr, count: exp.Expr) -> None:
     listed = exp.ArrayAgg(this=exp.Order(this=node.this.copy(), expressions=[key]))
     listed.meta.update(node.meta)
     tests = [exp.not_(exp.Is(this=part.copy(), expression=exp.Null())) for part in dict.fromkeys((node.this, by))]
-    whole = node.parent if isinstance(node.parent, exp.Filter) and node.arg_key == "this" else node
-    given = [whole.expression.this.copy()] if isinstance(whole, exp.Filter) else []
+    whole, given = _filtered(node)
     filtered = exp.Filter(this=listed, expression=exp.Where(this=exp.and_(*given, *tests)))
     called = exp.Anonymous(this="LIST_SLICE", expressions=[filtered, exp.Literal.number(1), count.copy()])
     _put(whole, called)

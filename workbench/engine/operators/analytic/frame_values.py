@@ -241,7 +241,8 @@ def frame_value(function: AnalyticCall, along: tuple[Along, ...]) -> FrameValue:
     name, given = function.function, function.arguments
     own = () if name in DISTRIBUTIONS else (*given[:1], *given[2:]) if _constant_offset(function) else given
     if name in RULES and not RULES[name].framed and not RULES[name].products:
-        return FrameValue(function, (), of_values=statistic_of_values(AggregateCall(name, given, function.type)))
+        statistic = AggregateCall(name, given, function.type, function.distinct)
+        return FrameValue(function, (), of_values=statistic_of_values(statistic))
     known = known_along(function) or () if running(function) and along else ()
     return FrameValue(function, tuple(map(row_input, own)), tuple(prefix_columns(k, along.index(k)) for k in known))
 

@@ -28,6 +28,8 @@ from workbench.sql.functions.aggregate_rules import DESCENDING
 
 CountArray = npt.NDArray[np.int64]
 
+_MANTISSAS = 512
+"""Mantissas, each at least a half, whose product is not too small for a DOUBLE."""
 _BITS = {"bit_and": np.bitwise_and, "bit_or": np.bitwise_or, "bit_xor": np.bitwise_xor}
 
 
@@ -154,6 +156,12 @@ class SortedValues:
                 result = own._exact_sums()
             case "bit_and" | "bit_or" | "bit_xor":
                 result = own._bits(statistic.function)
+            case "entropy":
+                result = own._entropy()
+            case "product":
+                result = own._product()
+            case "frequencies":
+                return own._frequencies(statistic)
             case _:
                 return own._lists(statistic)
         return shown_statistic(result, statistic)
@@ -198,6 +206,37 @@ class SortedValues:
         """Of equally frequent values the smallest, so that the answer does not depend on the order of rows."""
         order = np.lexsort((np.arange(len(self.group)), -self.counts, self.group))
         return order[self._first]
+
+    def _entropy(self) -> pa.Array:
+        """The entropy of each group's values, in bits."""
+        totals = self._totals
+        share = self.counts / totals[self.group]
+        entropy = np.bincount(self.group, -share * np.log2(share), self.groups)
+        return self._numbers(np.asarray(entropy, dtype=np.float64))
+
+    def _product(self) -> pa.Array:
+        """The product of each group's DOUBLEs, in their order.
+
+        Mantissas and exponents are multiplied apart, and only some mantissas at a time, so that no product of some
+        values is too large or too small.
+        """
+        group = np.repeat(self.group, self.counts)
+        mantissas, powers = np.frexp(np.repeat(self._floats, self.counts))
+        exponents = np.bincount(group, powers, self.groups).astype(np.int64)
+        while len(group) and len(group) > len(self._first):
+            starts = _starts_of_some(group, _MANTISSAS)
+            mantissas, powers = np.frexp(np.multiply.reduceat(mantissas, starts))
+            group = group[starts]
+            np.add.at(exponents, group, powers)
+        products = np.ones(self.groups)
+        products[group] = mantissas
+        return self._numbers(np.ldexp(products, exponents))
+
+    def _frequencies(self, statistic: ValueStatistic) -> pa.Array:
+        """How often each value of each group is there, in the order of the values, as the text of an array."""
+        ends = np.searchsorted(self.group, np.arange(self.groups + 1)).astype(np.int32)
+        texts = to_texts(pa.ListArray.from_arrays(ends, pa.array(self.counts)), statistic.type)
+        return pc.if_else(pa.array(self._totals > 0), texts, None)
 
     def _exact_sums(self) -> pa.Array:
         """The sum of each group's DOUBLEs, rounded once."""
@@ -264,6 +303,13 @@ class SortedValues:
         with np.errstate(invalid="ignore"):
             away = np.abs(self._floats - middle[self.group])
         return SortedValues.of([(pa.array(away), self.group, self.counts)], self.groups)._percentile(0.5)
+
+
+def _starts_of_some(group: Positions, most: int) -> Positions:
+    """Where runs of one group begin, none of which is longer than some rows; groups stand in their order."""
+    of_group = np.flatnonzero(np.diff(group, prepend=-1))
+    place = np.arange(len(group)) - np.repeat(of_group, np.diff(np.append(of_group, len(group))))
+    return np.flatnonzero(place % most == 0)
 
 
 def median_deviation(total: int, value_at: Callable[[int], float]) -> float:

@@ -28,6 +28,7 @@ from workbench.sql.binder.joins.trees import (
     shift,
     shift_predicates,
 )
+from workbench.sql.functions.aggregate_rules import RULES, KeptAs
 from workbench.sql.logical import Block, Grouping, Output
 from workbench.sql.predicates.cnf import (
     TRUE,
@@ -41,8 +42,9 @@ from workbench.sql.predicates.cnf import (
 )
 from workbench.sql.predicates.null_safe import equal, equal_sides
 
-_MOMENTS = ["stddev_samp", "stddev_pop", "var_samp", "var_pop", "corr", "covar_samp", "covar_pop"]
-_FUNCTIONS = frozenset(["count", "sum", "min", "max", "mad", "median", *_MOMENTS])
+_MOMENTS = [name for name, rule in RULES.items() if rule.kept is KeptAs.PRODUCTS]
+_OF_VALUES = ["entropy", "mad", "median", "product"]
+_FUNCTIONS = frozenset(["count", "sum", "min", "max", *_OF_VALUES, *_MOMENTS])
 """What the order of rows does not change, and of which groups have the same values."""
 
 Resolve = Callable[[Sequence[FromTree], Block], Block]

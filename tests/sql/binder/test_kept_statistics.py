@@ -1,0 +1,45 @@
+"""An aggregate gathers all values of a group only where it gives such a list; others keep less, in every dialect."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import duckdb
+import pytest
+from sql.bind_schema import SCHEMA
+
+from workbench.errors import WorkbenchError
+from workbench.sql.algebra.types import Kind
+from workbench.sql.binder.pipeline import bind
+from workbench.sql.functions.aggregates import AGGREGATES
+from workbench.sql.logical import Block
+
+OF_POSTGRES = "array_agg bit_and bit_or bit_xor bool_and bool_or every corr regr_slope stddev variance string_agg"
+ARGUMENTS = ("a", "s", "a, b", "a, 0.5", "a > 1", "s, ','")
+LISTS = {Kind.ARRAY, Kind.MAP, Kind.STRUCT}
+
+
+@cache
+def names() -> list[str]:
+    """Names of aggregates: those of the table, of DuckDB, and some of PostgreSQL."""
+    known = duckdb.sql("SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'aggregate'")
+    of_table = [name for aggregate in AGGREGATES.values() for name in (aggregate.name, *aggregate.names)]
+    return sorted({*of_table, *(name for (name,) in known.fetchall()), *OF_POSTGRES.split(), "geomean", "wavg"})
+
+
+@pytest.mark.parametrize("dialect", ["spark", "duckdb", "postgres"])
+def test_no_list_is_gathered_for_what_is_none(dialect: str) -> None:
+    read, gathered = set(), []
+    for name in names():
+        for arguments in ARGUMENTS:
+            try:
+                query = bind(f"SELECT b, {name}({arguments}) AS v FROM T GROUP BY b", dialect, SCHEMA).query
+            except WorkbenchError:
+                continue
+            assert isinstance(query, Block) and query.grouping is not None
+            read.add(name)
+            kept = {statistic.function for statistic in query.grouping.statistics}
+            is_list = query.outputs[-1].expression.type.kind in LISTS or "json" in name
+            if not is_list and any(function.startswith("array_agg") for function in kept):
+                gathered.append(f"{name}({arguments})")
+    assert len(read) > 30 and gathered == []
