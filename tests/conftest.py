@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from few import FEW, few, starts_a_process
 from long import LONG, PATIENCE, place
 from without_kernel import declare
 
@@ -92,14 +93,23 @@ def in_process() -> InProcess:
     return InProcess()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what uses the session, so that ``-m "not spark"`` leaves the tests that run in milliseconds.
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
+    """Mark what uses Spark and what starts processes, so that ``-m "not spark and not slow"`` leaves what is fast.
 
-    The longest files come first (``long.FIRST``). Where all cases run, a test may take longer than usual.
+    Of what is left ``make check`` has some (``few``). The longest files come first (``long.FIRST``). Where all cases
+    run, a test may take longer than usual.
     """
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
+        elif starts_a_process(item):
+            item.add_marker(pytest.mark.slow)
         if LONG and item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(PATIENCE))
+    yield
+    if FEW:
+        chosen, there = few(items, int(os.environ["ARGUS_SEED"])), list(items)
+        items[:] = chosen
+        config.hook.pytest_deselected(items=list(set(there) - set(chosen)))
     items.sort(key=lambda item: place(os.path.relpath(item.path, TESTS)))

@@ -139,6 +139,7 @@ def test_each_is_refused_with_its_place_and_a_hint(dialect: str, database: duckd
     assert vague <= DRAWN // 40
 
 
+@pytest.mark.slow
 def test_habits_of_other_languages_are_refused_as_duckdb_does(database: duckdb.DuckDBPyConnection) -> None:
     drawn, unlike, vague = random.Random(71), list[str](), 0
     texts = drawn.sample([text for valid in VALID for text in habits(valid)], HABITS)

@@ -12,6 +12,7 @@ from workbench.experiments.replays import POLICIES, Replay, ReplayPanel, replay_
 SMALL = Replay(queries=5, history=100, batch=50, batches=1)
 
 
+@pytest.mark.slow
 def test_a_replay_is_the_same_every_time_and_a_policy_changes_the_network_only() -> None:
     once, again, unshared = (replace(SMALL, policy=policy).run() for policy in ("shared", "shared", "unshared"))
     assert (once.nodes, once.rows, once.changed) == (again.nodes, again.rows, again.changed)
@@ -24,6 +25,7 @@ def test_a_replay_is_the_same_every_time_and_a_policy_changes_the_network_only()
     assert drawn.startswith("<svg") and "seconds" not in drawn
 
 
+@pytest.mark.slow
 def test_the_controls_say_what_is_run() -> None:
     panel = ReplayPanel(SMALL)
     assert panel.replay == SMALL

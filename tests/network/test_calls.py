@@ -112,6 +112,7 @@ def _with_null(function: Callable[..., Any]) -> Callable[..., Any]:
     return failing
 
 
+@pytest.mark.slow
 def test_what_does_not_depend_is_as_if_the_function_gave_null(monkeypatch: pytest.MonkeyPatch) -> None:
     """Random pairs of callers among innocents, computed with the function and with NULL for all its values."""
     for seed in range(12):

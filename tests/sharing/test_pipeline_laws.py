@@ -124,6 +124,7 @@ def test_dropping_the_first_leaves_what_the_second_makes_alone(pair: Pair) -> No
     assert len(left.nodes) == len(alone.nodes)
 
 
+@pytest.mark.slow
 def test_the_order_of_registration_changes_no_answer() -> None:
     for start in range(0, len(EVALUATED), 4):
         texts = [text for pair in EVALUATED[start : start + 4] for text in (pair.first, pair.second)]

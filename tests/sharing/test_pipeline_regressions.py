@@ -139,6 +139,7 @@ def test_views_over_views_are_translated_once(monkeypatch: pytest.MonkeyPatch) -
     assert len(network.nodes) == 19
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", [False, True], ids=["nothing known", "statistics known"])
 def test_planning_stacked_self_joins_takes_calls_in_proportion_to_their_nodes(known: bool) -> None:
     """Each level reads the one below twice: two to the power of levels paths, and two nodes a level."""

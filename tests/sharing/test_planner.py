@@ -47,6 +47,7 @@ def test_selections_may_hang_in_chains_of_any_length():
     assert network.served[next(iter(network.nodes))] == ("q",)
 
 
+@pytest.mark.slow
 def test_the_filter_of_a_chain_tests_each_node_once():
     network = chain()
     (plan,) = plan_trees(network, {}).values()

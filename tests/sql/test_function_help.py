@@ -41,6 +41,7 @@ def test_every_function_of_the_table_is_read(trials, dialect):
     assert not {name: reason for name, reason in refused.items() if reason}
 
 
+@pytest.mark.slow
 def test_every_name_that_is_bound_is_in_the_table(trials):
     known = {entry.name for entry in all_help()}
     missing = NAMED.keys() - known
@@ -65,6 +66,7 @@ def test_no_argument_is_passed_over(trials, dialect):
     assert not [call for call in accepted if "(, " not in call]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["spark", "postgres", "duckdb"])
 def test_a_call_of_too_few_arguments_is_refused_and_nothing_fails(trials, dialect):
     for name in functions(dialect):

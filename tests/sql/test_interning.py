@@ -49,6 +49,7 @@ def test_constants_are_told_apart_by_type_and_by_how_a_float_is_written():
     assert Constant(math.nan, DOUBLE) is Constant(float("nan"), DOUBLE)
 
 
+@pytest.mark.slow
 def test_values_that_nobody_has_are_forgotten():
     value = Pair("of this test alone")
     remembered = ref(value)

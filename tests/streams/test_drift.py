@@ -106,6 +106,7 @@ def columns(log: StreamLog, *names: str, declared: str = "string") -> list[Row]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_drift(tmp_path: Path, broker: Broker, way: str) -> None:
     """After each drift, half of which comes after the session was opened again, the source gives rows as before."""

@@ -162,6 +162,7 @@ def test_a_header_that_begins_as_another_format_does(tmp_path: Path, header: str
         assert next(iter(opened.chunks)).rows.to_pylist() == [{header.partition(",")[0]: "1", "name": "a"}]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("packed", ["gz", "bz2", "xz"])
 def test_rows_before_a_cut_are_read(tmp_path: Path, packed: str) -> None:
     many = b"id,name\n" + b"".join(b"%d,%d\n" % (n, n * 7919 % 1_000_003) for n in range(400_000))

@@ -242,6 +242,7 @@ def test_a_file_that_is_whole_later(tmp_path: Path, first: Callable[[Path], None
     ends(source, reading, [0, 1, 2], quarantined=1)
 
 
+@pytest.mark.slow
 def test_gzip_that_is_cut(tmp_path: Path) -> None:
     source = Files(tmp_path, "jsonl.gz")
     source.write = lambda file, *rows: file.write_bytes(  # type: ignore[method-assign]

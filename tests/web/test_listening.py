@@ -68,6 +68,7 @@ def test_a_page_that_calls_this_machine_by_another_name_gets_nothing() -> None:
         endpoint.close()
 
 
+@pytest.mark.slow
 def test_nothing_else_of_the_package_listens() -> None:
     found = set()
     for path in PACKAGE.rglob("*.py"):

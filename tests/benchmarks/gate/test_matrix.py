@@ -19,6 +19,7 @@ from workbench.session.query import Query
 from workbench.session.session import Session
 
 
+@pytest.mark.slow
 def test_no_row_is_off_that_was_not() -> None:
     rows = kinds() if LONG else kinds()[int(os.environ["ARGUS_SEED"]) % 3 :: 3]
     assert not set(off_the_fast_path(rows)) - set(load()), "these fell off the fast path"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from engine.estimates.keyed_reference import reference
 
 from workbench.engine.estimates.horvitz_thompson import NORMAL_95
@@ -10,6 +11,7 @@ from workbench.engine.estimates.horvitz_thompson import NORMAL_95
 RUNS, ACCOUNTS = 400, 500
 
 
+@pytest.mark.slow
 def test_bounds_hold_nineteen_times_of_twenty() -> None:
     """Accounts have different numbers of rows in three gaps, of which each draws with another chance."""
     chosen = np.random.default_rng(5)

@@ -138,6 +138,7 @@ def test_turns_of_none_one_and_more() -> None:
     assert taken == [("a", 1), ("c", 2), ("c", None), ("c", 3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUERY_SETS)
 def test_texts_bind(name: str) -> None:
     """An eighth of each variant, whose texts differ in constants and hands."""
@@ -196,6 +197,7 @@ def test_a_query_over_the_same_codes_asks_for_less() -> None:
         )
 
 
+@pytest.mark.slow
 def test_med_is_shared_from_the_first_queries_on() -> None:
     """Without restructuring, as in Table C.9; nor is ``again`` confined, so it subsumes the others of its disease."""
     first = list(queries_of("med").values())[:24]

@@ -101,6 +101,7 @@ def test_where_we_have_nothing_to_say_only_others_speak(complete, typed):
     assert not ours & set(complete(typed))
 
 
+@pytest.mark.slow
 def test_python_is_completed_as_before(complete):
     assert "least_amount" in complete("least_am")
     assert "amount" not in complete("amo")

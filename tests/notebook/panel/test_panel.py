@@ -220,6 +220,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(results_view, "rows_as_shown", lambda query, rows: rows)
 
 
+@pytest.mark.slow
 def test_results_are_scrolled_drawn_grouped_and_copied(session, tmp_path):
     view = ResultsView(session, session.player)
     view.refresh()

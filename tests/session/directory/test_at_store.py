@@ -249,6 +249,7 @@ def sorted_rows(answer: pd.DataFrame) -> pd.DataFrame:
     return answer.sort_values(list(answer)).reset_index(drop=True)
 
 
+@pytest.mark.slow
 def test_a_machine_that_is_lost_at_any_request_loses_nothing(tmp_path: Path) -> None:
     expected = play(f"file://{tmp_path}/whole")
     number = len(Watched.requests)
@@ -264,6 +265,7 @@ def test_a_machine_that_is_lost_at_any_request_loses_nothing(tmp_path: Path) -> 
             pd.testing.assert_frame_equal(answer, expected[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(SEED, SEED + (20 if LONG else 2)))
 def test_a_machine_that_is_lost_while_files_are_stored_together_loses_nothing(tmp_path: Path, seed: int) -> None:
     limits, chance = Limits(bytes_per_part=0), Random(seed)  # each change is a file of its own
@@ -282,6 +284,7 @@ def test_a_machine_that_is_lost_while_files_are_stored_together_loses_nothing(tm
         assert Watched.together > 1
 
 
+@pytest.mark.slow
 def test_an_answer_that_is_lost_at_any_request_changes_nothing(tmp_path: Path) -> None:
     expected = play(f"file://{tmp_path}/whole")
     puts = [at for at, (kind, _) in enumerate(Watched.requests) if kind == "PUT"]

@@ -64,6 +64,7 @@ def commit(session: Session, runs: int) -> float:
     return time.process_time() - begun
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_opening_takes_seconds_and_a_commit_follows_what_changed(tmp_path: Path) -> None:
     address = f"file://{tmp_path}/store"
@@ -85,6 +86,7 @@ def test_opening_takes_seconds_and_a_commit_follows_what_changed(tmp_path: Path)
     assert opening < 15 and taken < 0.5 and last < 30_000
 
 
+@pytest.mark.slow
 def test_a_commit_calls_no_function_for_each_segment(tmp_path: Path) -> None:
     """Names are compared as whole sets, so 1,600 segments more make no call more."""
     with Session(InProcess(), f"file://{tmp_path}/store") as session:
@@ -95,6 +97,7 @@ def test_a_commit_calls_no_function_for_each_segment(tmp_path: Path) -> None:
         assert calls(lambda: commit(session, 1))[1] < few + 200
 
 
+@pytest.mark.slow
 def test_event_times_come_back_and_those_of_an_older_version_are_computed(tmp_path: Path) -> None:
     times = [dt.datetime(2024, 1, 1) + dt.timedelta(hours=7 * at % 50) for at in range(40)]
     rows = pa.table({"id": range(40), "at": times, "day": [time.date() for time in times]})
@@ -118,6 +121,7 @@ def test_event_times_come_back_and_those_of_an_older_version_are_computed(tmp_pa
             assert stored == len(clock.vectors)
 
 
+@pytest.mark.slow
 def test_a_batch_does_as_much_after_many_as_after_few(tmp_path: Path) -> None:
     rows = pa.table({"g": [n % 3 for n in range(500)]})
     with Session(InProcess(), tmp_path / "s") as session:

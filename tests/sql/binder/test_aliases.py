@@ -63,6 +63,7 @@ def test_an_alias_that_is_not_known_is_called_one() -> None:
     assert caught.value.hint.startswith("e is an alias, which is not known here")
 
 
+@pytest.mark.slow
 def test_a_chain_of_aliases_is_bound_in_order() -> None:
     items = "a as e0, " + ", ".join(f"case when e{i} > 3 then 1 else 0 end as e{i + 1}" for i in range(150))
     query = bind(f"select {items} from T where e150 = 1", "duckdb", SCHEMA).query

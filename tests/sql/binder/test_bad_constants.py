@@ -45,6 +45,7 @@ def test_signs_that_java_reads_are_no_part_of_a_format(sign: str) -> None:
         bind(f"SELECT DATE_FORMAT(ts, 'yyyy{sign}') AS x FROM T", "spark", SCHEMA)
 
 
+@pytest.mark.slow
 def test_bad_constants_are_refused_by_name() -> None:
     for sql, dialect in _calls():
         try:

@@ -37,6 +37,7 @@ def test_such_a_comparison_is_found(test: str) -> None:
     assert list(_tests_of_names(ast.parse(f"\nfound = 1 if {test} else 2"))) == [2]
 
 
+@pytest.mark.slow
 def test_no_module_compares_the_name_of_a_dialect() -> None:
     found = [f"{path}:{line}" for path in MODULES for line in _tests_of_names(parsed(path))]
     assert not found

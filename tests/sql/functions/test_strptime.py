@@ -74,6 +74,7 @@ def a_text(random: Random, format_: str) -> str:
     return random.choice(["{}"] * 8 + [" {}", "{} ", "{}x", "\t{}"]).format("".join(parts))
 
 
+@pytest.mark.slow
 def test_texts_are_read_as_by_duckdb() -> None:
     random, valid = Random(SEED), 0
     for format_ in (a_format(random) for _ in range(120)):

@@ -213,6 +213,7 @@ def form(text: str) -> PredSet:
     return normalized(canonical(query.where))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20 if LONG else 1))
 def test_ways_of_writing_meet_and_others_do_not(seed: int) -> None:
     rng = Random(SEED * 1_000 + seed)

@@ -98,6 +98,7 @@ def test_casts_keep_what_fits_and_nothing_else(spark: SparkSession, ansi: str) -
     assert count > 5_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dialect", "names"), NAMES.items())
 def test_constants_are_cast_as_columns_are(dialect: str, names: str) -> None:
     connection = duckdb.connect()

@@ -56,6 +56,7 @@ def words(dialect: str) -> list[str]:
     return sorted({word.lower() for key in keys for word in re.findall(r"[A-Za-z_]+", str(key))} - {"t", "x", "g", "z"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_name_like_a_key_word_is_a_name_or_refused(dialect: str) -> None:
     chosen, every = random.Random(SEED), [(word, place) for word in words(dialect) for place in PLACES]

@@ -114,6 +114,7 @@ def test_what_is_long_or_deep_is_planned_and_shown(what: str) -> None:
     assert view.to_text() and view.to_dot() and str(planned.explanation)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sign", ["+", "-", "*", "||"])
 def test_the_work_of_binding_grows_as_the_text(sign: str) -> None:
     short, long = (f"SELECT {chain(sign, 's' if sign == '||' else 'a', count)} FROM r" for count in (100, 400))

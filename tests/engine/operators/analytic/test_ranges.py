@@ -340,6 +340,7 @@ def orders(random: Random) -> Over:
 MANY = [*map(str, range(25)), None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("groups", "most"), [(Stored.groups, 4), (MANY, 40)])
 @pytest.mark.parametrize("seed", some(range(20), 3))
 def test_the_touched_rows_give_the_change_that_all_rows_give(

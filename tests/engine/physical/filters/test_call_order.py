@@ -15,6 +15,7 @@ ROWS = 3_000
 CALLS = ("f(a)", "g(b)", "f(b)", "g(a)")
 
 
+@pytest.mark.slow
 def test_a_plan_looks_at_few_rows_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
     looked_at: list[int] = []
     completed = call_order.completed

@@ -34,6 +34,7 @@ def table_of(rows: Rows) -> pa.Table:
     return pa.table([*arrays, weights], names=["n", "s", "x", WEIGHT])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("small", [0, 10_000], ids=["files", "memory"])
 def test_rows_that_are_not_there(small: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SESSION_LIMITS, "otherwise", Limits(rows_indexed_in_memory=small))
