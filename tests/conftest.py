@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import time
@@ -33,6 +34,7 @@ def pytest_collection_finish() -> None:
     """Collect garbage of the tests from now on, and never look at what was collected of tests."""
     gc.collect()
     gc.freeze()
+    atexit.register(gc.unfreeze)  # what is never looked at is taken for a leak as the process ends
     gc.enable()
 
 
@@ -61,7 +63,6 @@ def pytest_report_header() -> str:
 
 def pytest_unconfigure() -> None:
     """Say how many answers were compared, where that is asked for: each process of a run adds a line."""
-    gc.unfreeze()  # what is never looked at is taken for a leak as the process ends
     if file := os.environ.get("ARGUS_COMPARED"):
         from oracle.bags import compared
 

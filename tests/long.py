@@ -33,6 +33,11 @@ def one_of(cases: Sequence[T]) -> Sequence[T]:
     return cases if LONG else [cases[int(os.environ["ARGUS_SEED"]) % len(cases)]]
 
 
+def one_in(every: int, cases: Sequence[T]) -> Sequence[T]:
+    """All cases, or every n-th, beginning where the run's seed says."""
+    return cases if LONG else cases[int(os.environ["ARGUS_SEED"]) % every :: every]
+
+
 FIRST = (
     "browser/test_quickstart.py",
     "session/directory/test_spark_dies.py",

@@ -37,6 +37,10 @@ class _Fate(IntEnum):
     IS_SLOW = 2
 
 
+_FORKED = multiprocessing.get_context("forkserver")
+_FORKED.set_forkserver_preload(["workbench.engine.operators.evaluate", "workbench.engine.spark.arrow_tasks"])
+"""Processes are forked from one that has imported what steps need, which takes a process a second."""
+
 _Work = tuple[list[tuple[StepFile, int]], dict[str, str]]
 
 
@@ -141,11 +145,10 @@ class WorkerProcesses(InProcess):
         return _Fate.IS_SLOW if chance < self.failing + self.slow else _Fate.ANSWERS
 
     def _begin(self) -> tuple[multiprocessing.process.BaseProcess, Connection]:
-        context = multiprocessing.get_context("spawn")
-        own, theirs = context.Pipe()
+        own, theirs = _FORKED.Pipe()
         (disk := self._disks / str(self._begun)).mkdir()
         self._begun += 1
-        process = context.Process(target=_serve, args=(theirs, str(disk), self.late), daemon=True)
+        process = _FORKED.Process(target=_serve, args=(theirs, dict(os.environ), str(disk), self.late), daemon=True)
         process.start()
         theirs.close()  # else nobody would notice that the process is gone
         return process, own
@@ -164,8 +167,8 @@ def worker_processes(
             workers.end()
 
 
-def _serve(pipe: Connection, disk: str, late: float) -> None:
-    os.environ["SPARK_LOCAL_DIRS"] = disk
+def _serve(pipe: Connection, environment: Mapping[str, str], disk: str, late: float) -> None:
+    os.environ |= {**environment, "SPARK_LOCAL_DIRS": disk}
     if late:
         FolderStore.get = _shown_late(late)  # type: ignore[method-assign]
     while True:

@@ -35,7 +35,7 @@ def _calls() -> Iterator[tuple[str, str]]:
         if dialect in DIALECTS:
             # Of each function another share of the calls, and another one in each run.
             some = [(bad, arguments) for bad in BAD for arguments in ARGUMENTS]
-            for bad, arguments in some if LONG else some[(number + SEED) % 16 :: 16]:
+            for bad, arguments in some if LONG else some[(number + SEED) % 32 :: 32]:
                 yield f"SELECT {name}({arguments.format(bad)}) AS x FROM T", dialect
 
 
