@@ -30,8 +30,8 @@ test: $(STAMP) java ## run the whole test suite, then lint
 	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 	@$(MAKE) --no-print-directory lint
 
-check: $(STAMP) ## some of the tests that need no Spark and start no process, others in each run, in some 80 seconds
-	ARGUS_FEW=2 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not spark and not slow" $(ARGS)
+check: $(STAMP) ## a case of each test that needs no Spark and starts no process, others in each run, in a minute or so
+	ARGUS_FEW=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not spark and not slow" $(ARGS)
 
 lint: $(STAMP) ## ruff, mypy, the layers and the words
 	$(BIN)/ruff check .

@@ -1,7 +1,7 @@
-"""What ``make check`` runs: what starts no process, and of many cases of one test some, others in each run.
+"""What ``make check`` runs: of the tests that start no process some cases, others in each run.
 
-``ARGUS_FEW=3`` says how many. Of the oracle's tests, each of which plays a session for some seconds, it has some, too.
-Nothing else is left out for good: each test is in some run, and all of them are in ``make test``.
+``ARGUS_FEW=1`` says how many of each test. Of the oracle's tests, which play a session for some seconds, a run has some.
+Each fast case is in some run, and ``make test`` has all.
 """
 
 from __future__ import annotations

@@ -34,8 +34,8 @@ EVERY = {
     "selection": 3, "struct": 3, "array": 3, "view": 2, "shape": 2, "collected": 2, "database": 2, "pivot": 2,
     "list": 2, "map": 2, "gap": 2, "recursion": 2, "pattern": 2, "json": 2,
 }  # fmt: skip
-"""Of most classes a run has every n-th query, beginning where its seed says: many of the others need no Spark, and
-run in every ``make check`` (``test_without_spark``)."""
+"""Of most classes a run has every n-th query, beginning where its seed says: many of the others need no Spark
+and run in ``test_without_spark``, some of them in ``make check``."""
 
 
 @pytest.mark.parametrize("kind", CLASSES)

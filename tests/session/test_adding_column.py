@@ -94,6 +94,7 @@ def plain(frame: pd.DataFrame) -> list[list[object]]:
     return [[of(value) for value in row] for row in frame.itertuples(index=False)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_a_column_that_is_added(in_process: InProcess, tmp_path: Path, way: str) -> None:
     source, how = WAYS[way]

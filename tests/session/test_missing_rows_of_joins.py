@@ -50,6 +50,7 @@ AFTER_ONE = [*zip([None] * len(SHAPES) + SHAPES, SHAPES + SHAPES[1:] + SHAPES[:1
 """Each alone, and after one other."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("earlier", "shape"), ALL if LONG else AFTER_ONE)
 def test_what_is_named_is_enough_and_needed(earlier: str | None, shape: str) -> None:
     """Also after another query was asked, as what equal inputs are of several queries is one."""

@@ -128,6 +128,7 @@ def add_streams(session: Session, rows: dict[str, pd.DataFrame]) -> None:
         session.add_stream(name, rows[name], history=HISTORY, batch=BATCH, time=time)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", some(range(26), 2))
 def test_random_statements(session: Session, seed: int) -> None:
     random = Random(seed)

@@ -86,6 +86,7 @@ def in_order(name: str, frame: pd.DataFrame) -> object:
     return found if name in ("first rows", "in order") else Counter(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", some(["lazy", "off", "eager"]))
 def test_an_answer_after_a_past_batch_is_what_it_was(kept: str, tmp_path: Path) -> None:
     with opened(tmp_path / "s") as session:

@@ -67,6 +67,7 @@ def test_an_idle_writer_registers_what_a_follower_asks_for(writer: Session, addr
         assert writer.request("SELECT k FROM t", "at_once").name == "at_once"
 
 
+@pytest.mark.slow
 def test_a_writer_that_runs_takes_requests_up_between_two_batches(writer: Session, address: str) -> None:
     stops, batches = threading.Event(), list[int]()
 
@@ -86,6 +87,7 @@ def test_a_writer_that_runs_takes_requests_up_between_two_batches(writer: Sessio
             pd.testing.assert_frame_equal(answer(other, query.name), answer(writer, "own"))
 
 
+@pytest.mark.slow
 def test_many_who_ask_at_a_time_have_each_an_answer(writer: Session, address: str) -> None:
     def ask(at: int) -> tuple[int, int]:
         with follower(address) as other:

@@ -109,6 +109,7 @@ def test_a_history_ends_with_a_transaction_and_corrections_have_them_too() -> No
         assert session.run(1) == []
 
 
+@pytest.mark.slow
 def test_an_open_transaction_of_a_generator_is_not_seen() -> None:
     def given() -> Iterator[dict[str, int]]:
         for one in range(1, 40):

@@ -208,6 +208,7 @@ CELLS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("way", "change"), some(CELLS, 4))
 def test_every_answer_is_that_of_duckdb(
     in_process: InProcess, tmp_path: Path, broker: Broker, way: str, change: str

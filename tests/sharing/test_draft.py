@@ -9,6 +9,7 @@ from workbench.sharing.draft import stored_form
 from workbench.sql.logical import Block
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("canonicalize", [True, False], ids=["canonical", "as written"])
 def test_the_stored_form_of_a_stored_form_is_itself(canonicalize: bool) -> None:
     for pair in PAIRS:

@@ -125,11 +125,13 @@ def _work(sql: str) -> dict[str, int]:
     return {"calls": called, "nodes": len(result.network.nodes), "listing": len(listing(result.logical))}
 
 
+@pytest.mark.slow
 def test_a_logical_query_grows_as_its_text() -> None:
     grown = {what: _grown(_size, what) for what in TEXTS}
     assert not {what: sizes for what, sizes in grown.items() if max(sizes.values()) > 3}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", some(sorted(TEXTS, key=lambda what: what not in OFTEN), len(OFTEN)))
 def test_a_plan_grows_about_as_its_text(what: str) -> None:
     # As ANDs of ORs, an OR of n ANDs of two doubles with each, until it has as many as it may have and stays as it is.

@@ -54,6 +54,7 @@ def text(chosen: random.Random) -> str:
     return f"{select} FROM {from_} WHERE {' AND '.join(where)}{GROUPED.get(select, '')}"
 
 
+@pytest.mark.slow
 def test_the_rows_are_the_same() -> None:
     moved = 0
     for seed in range(TEXTS):

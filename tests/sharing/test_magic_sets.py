@@ -55,6 +55,7 @@ def text(chosen: random.Random) -> str:
     return f"SELECT a.id, b.name, a.amount FROM {chosen.choice(FROMS)} WHERE {' AND '.join(where)}"
 
 
+@pytest.mark.slow
 def test_the_rows_are_the_same() -> None:
     changed = 0
     for seed in range(TEXTS):

@@ -134,6 +134,7 @@ def test_random_texts_are_answered_as_duckdb_answers_them() -> None:
     assert outcome["equal"] > outcome.total() / 3 > 1, outcome
 
 
+@pytest.mark.slow
 def test_random_texts_are_planned_or_refused() -> None:
     outcome = Counter[str]()
     for seed in range(FIRST, FIRST + COUNT):

@@ -45,6 +45,7 @@ def slowed_down(chosen: Iterable[KindOfQuery], beside: Sequence[KindOfQuery]) ->
     return found
 
 
+@pytest.mark.slow
 def test_no_query_costs_another_its_fast_path() -> None:
     """Of all pairs, in both orders, some in each run."""
     chosen, rows = random.Random(int(os.environ["ARGUS_SEED"])), kinds()
