@@ -1,6 +1,6 @@
 """What ``make check`` runs: of the tests that start no process some cases, others in each run.
 
-``ARGUS_FEW=1`` says how many of each test. Of the oracle's tests, which play a session for some seconds, a run has some.
+``ARGUS_FEW=1`` says how many of each test. Of the tests of the oracle, which take some seconds, a run has some.
 Each fast case is in some run, and ``make test`` has all.
 """
 
