@@ -24,6 +24,7 @@ from workbench.errors import MagicError, nearest
 from workbench.explain.cells import column_texts, has_numbers, is_number, shown_text
 from workbench.explain.text import counted, monospace
 from workbench.notebook.chart_axes import CLOCK, whole_ticks
+from workbench.notebook.chart_look import ADDED, CHART_LOOK, REMOVED
 from workbench.notebook.chart_series import SERIES, largest_series
 from workbench.notebook.display import Shown, table
 from workbench.sql.algebra.column_names import unique_names
@@ -39,29 +40,9 @@ _FEW = 60
 """Points of a line that are marked."""
 _LONGEST = 32
 """Characters of a label in text."""
-ADDED, REMOVED = "#4e79a7", "#d98b46"
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE)
 _TIMES = (Kind.DATE, Kind.TIMESTAMP)
 _EPOCH = dt.date(1970, 1, 1).toordinal()
-_INK, _LETTERS = "currentColor", 12
-_LOOK: dict[str, Any] = {
-    "background": None,
-    "numberFormat": ".12~g",  # as tables write them: nothing between thousands
-    "font": "Helvetica, Arial, sans-serif",
-    "padding": {"left": 8, "top": 8, "bottom": 8, "right": 24},  # text may be wider in a page than here
-    "view": {"stroke": None},
-    "axis": {
-        "labelColor": _INK, "titleColor": _INK, "domainColor": _INK, "tickColor": _INK,
-        "gridColor": _INK, "gridOpacity": 0.15, "titleFontWeight": "normal",
-        "labelFontSize": _LETTERS, "titleFontSize": _LETTERS, "titlePadding": 10,  # as its text may be wider
-        "labelSeparation": 16,  # as above
-        "labelFlush": False,  # what overlaps is found before the first and the last label would be moved
-    },
-    "legend": {"labelColor": _INK, "titleColor": _INK, "titleFontWeight": "normal", "labelFontSize": _LETTERS,
-               "titleFontSize": _LETTERS},
-    "bar": {"color": ADDED}, "line": {"color": ADDED}, "point": {"color": ADDED},
-    "area": {"color": ADDED, "opacity": 0.6},
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -401,7 +382,7 @@ def changes_chart(changes: pd.DataFrame, title: str) -> Shown:
 
 def _spec(heading: str, mark: Mapping[str, Any], encoding: Mapping[str, Any], height: Any) -> dict[str, Any]:
     return {
-        "description": heading, "width": WIDTH, "height": height, "config": _LOOK,
+        "description": heading, "width": WIDTH, "height": height, "config": CHART_LOOK,
         "data": {"name": "rows", "values": []}, "mark": mark, "encoding": encoding,
     }  # fmt: skip
 
