@@ -278,11 +278,12 @@ def _named_outputs(block: Block) -> dict[Column, Expression]:
     shown = [(stored_name(output.name), output.expression) for output in block.outputs]
     names = [name for name, _ in shown]
     return {
-        Column(name, value.type): value for name, value in shown if names.count(name) == 1 and not _is_analytic(value)
+        Column(name, value.type): value for name, value in shown if names.count(name) == 1 and not is_analytic(value)
     }
 
 
-def _is_analytic(expression: Expression) -> bool:
+def is_analytic(expression: Expression) -> bool:
+    """Whether an expression reads the value of a function with OVER."""
     return any(column.source == Origin.ANALYTIC for column in columns(expression))
 
 

@@ -26,7 +26,6 @@ from workbench.sql.algebra.expressions import (
     Origin,
     Value,
     column_name,
-    columns,
 )
 from workbench.sql.algebra.types import BOOLEAN, Kind
 from workbench.sql.functions.calls import call
@@ -43,9 +42,9 @@ from workbench.sql.logical import (
     output_columns,
     parts_of,
 )
-from workbench.sql.narrowing import is_empty, with_inner_tests
+from workbench.sql.narrowing import is_analytic, is_empty, with_inner_tests
 from workbench.sql.predicates.cnf import TRUE, Literal, Operator, PredSet, conjunction, or_pred, pred_set
-from workbench.sql.session_starts import session_of, with_session_starts
+from workbench.sql.session_starts import numbered_outputs, session_of, with_session_starts
 from workbench.sql.windows.stream_time import ROW
 
 DECIDING = frozenset({"min", "max"})
@@ -224,12 +223,13 @@ def step_back(part: Input, stage: Stage, values: Sequence[Sequence[Value] | None
     """
     if isinstance(part, StreamInput):
         own, level = _columns_of(part, 0), _Level.of(_row_of(part, 0)[: len(values)])
-        query = Block((part,), level.among(values), _named(own))
+        query = Block((part,), level.among(values), numbered_outputs(own))
         return _step(query, ((part, Stage.ROWS, len(own)),), level)
     if isinstance(part, Ordered):
         first = replace(part, columns=len(output_columns(part.query)), limit=part.offset, offset=0, with_ties=False)
         shown = _columns_of(first, 0)
-        return _step(Block((first,), TRUE, _named(shown)), ((part.query, Stage.ROWS, len(shown)),), _Level.of(()))
+        query = Block((first,), TRUE, numbered_outputs(shown))
+        return _step(query, ((part.query, Stage.ROWS, len(shown)),), _Level.of(()))
     assert isinstance(part, Block)
     level = _level(part, stage, len(values))
     if (next_ := _next(part, stage)) is not None:
@@ -238,7 +238,7 @@ def step_back(part: Input, stage: Stage, values: Sequence[Sequence[Value] | None
             known = dict(zip(level.compared, values, strict=True))
             part = in_partitions(part, [known.get(e) for e in _partitions(part).compared])
         level = _of_arguments(part, level, stage)
-        query = _asked(part, stage, level.among(values), _named(shown))
+        query = _asked(part, stage, level.among(values), numbered_outputs(shown))
         return _step(query, ((part, next_, len(shown)),), level)
     level = _of_arguments(part, level, stage)
     groups = part.grouping.groups if part.grouping is not None else ()
@@ -248,13 +248,13 @@ def step_back(part: Input, stage: Stage, values: Sequence[Sequence[Value] | None
     row_of = _columns_of if only_stream(part, stage) else _row_of
     inputs = [(item, row_of(item, source)) for source, item in enumerate(part.inputs)]
     shown = [column for _, own in inputs for column in own]
-    query = Block(part.inputs, part.where, _named(shown), window=part.window)
+    query = Block(part.inputs, part.where, numbered_outputs(shown), window=part.window)
     if (session := session_of(groups)) is not None:
         plain = {group: of for group, of in zip(groups, values, strict=True) if group != session}
         query = replace(query, where=conjunction(query.where, having_values([*plain], [*plain.values()])))
         rows, read = with_session_starts(query, groups)
         level = replace(level, compared=[read[group] for group in groups])
-        query = Block((rows,), TRUE, _named([read[column] for column in shown]))
+        query = Block((rows,), TRUE, numbered_outputs([read[column] for column in shown]))
     query = replace(query, where=conjunction(query.where, level.among(values)))
     return _step(query, tuple((item, Stage.ROWS, len(own)) for item, own in inputs), level)
 
@@ -266,7 +266,7 @@ def _step(query: Block, parts: tuple[tuple[Input, Stage, int], ...], level: _Lev
     places |= {expression: len(query.outputs) + place for place, expression in enumerate(others)}
     shown = [*(output.expression for output in query.outputs), *others]
     return StepBack(
-        replace(query, outputs=_named(shown)),
+        replace(query, outputs=numbered_outputs(shown)),
         parts,
         tuple(places[expression] for expression in level.compared),
         level.alike,
@@ -286,10 +286,10 @@ def possible_partitions(part: Input, stage: Stage, values: Sequence[Sequence[Val
     if not isinstance(part, Block) or stage is not Stage.ROWS or not _is_in_partitions(part):
         return None
     level, wanted = _level(part, stage, len(values)), _partitions(part).compared
-    tests = [_among(e, v) for e, v in zip(level.compared, values, strict=True) if not _is_analytic(e)]
+    tests = [_among(e, v) for e, v in zip(level.compared, values, strict=True) if not is_analytic(e)]
     if set(wanted) <= set(level.compared) or not any(tests):
         return None
-    query = replace(part, outputs=_named(wanted), distinct=True, analytics=(), qualify=TRUE)
+    query = replace(part, outputs=numbered_outputs(wanted), distinct=True, analytics=(), qualify=TRUE)
     return with_inner_tests(_tested(query, conjunction(TRUE, *tests)))
 
 
@@ -315,12 +315,8 @@ def _is_in_partitions(block: Block) -> bool:
     overs = [analyzed.call.over for analyzed in block.analytics]
     alike = len({over.partition for over in overs}) == 1
     in_any_order = all(a.call.function in _OF_NO_ORDER and a.call.frame is None for a in block.analytics)
-    by_rows = not any(_is_analytic(e) for over in overs for e in over.partition)
+    by_rows = not any(is_analytic(e) for over in overs for e in over.partition)
     return by_rows and all(over.partition for over in overs) and (alike or in_any_order)
-
-
-def _is_analytic(expression: Expression) -> bool:
-    return any(column.source == Origin.ANALYTIC for column in columns(expression))
 
 
 def _tested(block: Block, test: PredSet) -> Block:
@@ -414,10 +410,6 @@ def comes_from_rows(part: Input) -> bool:
 def searched_branches(query: SetQuery) -> tuple[LogicalQuery, ...]:
     """The branches in which a row of a set operator is looked for: what is not there has no rows to show."""
     return query.branches[:1] if query.operator in ("except", "antijoin") else query.branches
-
-
-def _named(shown: Sequence[Expression]) -> tuple[Output, ...]:
-    return tuple(Output(f"c{place}", expression) for place, expression in enumerate(shown))
 
 
 def _row_of(item: Input, source: int) -> list[Expression]:

@@ -43,16 +43,16 @@ def with_session_starts(rows: Block, groups: Sequence[Expression]) -> tuple[Bloc
     plain = [group for group in groups if group != session]
     shown = [*dict.fromkeys([*(output.expression for output in rows.outputs), *plain, time])]
     named = replace(
-        rows, outputs=_named(shown)
+        rows, outputs=numbered_outputs(shown)
     )  # what tells a stream's rows apart is no column for functions with OVER
     read = dict(zip(shown, _columns_of(named), strict=True))
     partition, time = [read[group] for group in plain], read[time]
     before, previous = _over("lag", (time, Constant(1, INTEGER)), partition, time)
-    inner = Block((named,), TRUE, _named([*read.values(), previous]), analytics=(before,))
+    inner = Block((named,), TRUE, numbered_outputs([*read.values(), previous]), analytics=(before,))
     *_, previous = _columns_of(inner)
     goes_on = call("<=", time, call("add_seconds", previous, gap))
     start, begins = _over("max", (call("case", goes_on, Constant(None, time.type), time),), partition, time, _SO_FAR)
-    outer = Block((inner,), TRUE, _named([*read.values(), begins]), analytics=(start,))
+    outer = Block((inner,), TRUE, numbered_outputs([*read.values(), begins]), analytics=(start,))
     *columns, found = _columns_of(outer)
     return outer, {**dict(zip(shown, columns, strict=True)), session: found}
 
@@ -69,7 +69,8 @@ def _over(
     return Analyzed(called.name, called), Column(called.name, time.type, Origin.ANALYTIC)
 
 
-def _named(shown: Sequence[Expression]) -> tuple[Output, ...]:
+def numbered_outputs(shown: Sequence[Expression]) -> tuple[Output, ...]:
+    """Expressions as outputs that are named by their numbers."""
     return tuple(Output(f"c{place}", expression) for place, expression in enumerate(shown))
 
 

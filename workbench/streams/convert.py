@@ -300,6 +300,11 @@ def _within_years(values: pa.Array, misfit: Mask | None) -> tuple[pa.Array, Mask
     return pc.if_else(outside, pa.scalar(None, values.type), values), beyond if misfit is None else beyond | misfit
 
 
+def is_numeric(arrow: pa.DataType) -> bool:
+    """Whether values of a type of Arrow are numbers."""
+    return pa.types.is_integer(arrow) or pa.types.is_floating(arrow) or pa.types.is_decimal(arrow)
+
+
 def is_text(arrow: pa.DataType) -> bool:
     """Whether values of a type of Arrow are texts."""
     return pa.types.is_string(arrow) or pa.types.is_large_string(arrow) or pa.types.is_string_view(arrow)

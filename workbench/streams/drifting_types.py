@@ -21,7 +21,7 @@ from workbench.arrow.compatible import cast_compatible, is_compatible
 from workbench.arrow.types import Mask, to_data_type
 from workbench.errors import StreamError, shown
 from workbench.sql.algebra.column_names import display_name
-from workbench.streams.convert import cast_each
+from workbench.streams.convert import cast_each, is_numeric
 from workbench.streams.corrections.declared import DEBEZIUM_CHANGE
 from workbench.streams.declared_times import declaration
 from workbench.streams.drift import members_of, record_text, shown_type
@@ -113,7 +113,7 @@ def same_values(values: pa.Array, field: pa.Field) -> tuple[pa.Array, Mask | Non
             return cast_each(values, lambda part: cast_compatible(part, wanted))
     if is_as_text(field):
         return pa.array([_text(value) for value in values.to_pylist()], pa.string()), None
-    if _is_number(found) and _is_number(wanted):
+    if is_numeric(found) and is_numeric(wanted):
         fitting, misfit = read(values.cast(pa.string()), Guess("", to_data_type(wanted), ""))
         return fitting.cast(wanted), misfit
     if is_.is_date(found) and is_.is_timestamp(wanted):
@@ -164,10 +164,6 @@ def _same_lists(values: pa.ListArray, wanted: pa.ListType) -> tuple[pa.Array, Ma
 
 def _text(value: object) -> str | None:
     return b64encode(value).decode() if isinstance(value, bytes) else text_of(value)
-
-
-def _is_number(type_: pa.DataType) -> bool:
-    return pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_)
 
 
 def _reason(field: pa.Field, value: object, found: pa.DataType) -> str:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from workbench.errors import StreamError, nearest
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DATE, TIMESTAMP, DataType, Kind
+from workbench.streams.convert import is_text
 from workbench.streams.declared_times import declaration
 from workbench.streams.guessing import guess
 from workbench.streams.source import OpenedSource
@@ -34,7 +35,7 @@ def read_as_times(
         are no times, or could be several.
     """
     field = next((field for field in source.schema if stored_name(field.name) == stored_name(time or "")), None)
-    if field is None or stored_name(field.name) in map(stored_name, given) or not _is_text(field.type):
+    if field is None or stored_name(field.name) in map(stored_name, given) or not is_text(field.type):
         return source, given
     if (seen := source.inferred.get(field.name)) is not None and seen.type.kind is not Kind.STRING:
         return source, given
@@ -84,10 +85,6 @@ def check_time(time: str | None, types: Mapping[str, DataType], notes: Iterable[
         begins = f"{time}: texts, of ".lower()
         hint = next((note for note in notes if note.lower().startswith(begins)), hint)
     raise StreamError(f"column {time} is {type_}; event time is a date, a timestamp or an integer", hint=hint)
-
-
-def _is_text(type_: pa.DataType) -> bool:
-    return pa.types.is_string(type_) or pa.types.is_large_string(type_) or pa.types.is_string_view(type_)
 
 
 def _suggested(name: str, notes: Iterable[str]) -> str | None:

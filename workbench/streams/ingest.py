@@ -24,7 +24,7 @@ from workbench.errors.surroundings import reason
 from workbench.files.writing import make_folder
 from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DataType, Kind
-from workbench.streams.convert import convert, is_text
+from workbench.streams.convert import convert, is_numeric, is_text
 from workbench.streams.corrections.current_rows import CurrentRows, current_rows_in
 from workbench.streams.corrections.debezium import unfold
 from workbench.streams.corrections.declared import DEBEZIUM_CHANGE, Corrections
@@ -180,7 +180,7 @@ def column_types(source: OpenedSource, given: Mapping[str, str]) -> dict[str, Da
         origin[stored] = field.name
         guess = source.inferred.get(field.name)
         types[stored] = given_types.get(stored) or (guess.type if guess is not None else _type_of(field))
-        if not (_is_number(field.type) and _is_time(types[stored])):  # numbers of a unit are read as texts
+        if not (is_numeric(field.type) and _is_time(types[stored])):  # numbers of a unit are read as texts
             _check_convertible(field, types[stored])
     for name in (display_name(stored) for stored in given_types if stored not in types):
         known, whole = [*map(display_name, types)], name.partition(".")[0]
@@ -219,7 +219,7 @@ def _with_units(source: OpenedSource, given: Mapping[str, str]) -> OpenedSource:
     """
     types, seen = declared_types(given), dict(source.inferred)
     forms = {stored_name(name): split_form(text)[1] for name, text in given.items()}
-    fields = [field for field in source.schema if field.name not in seen and _is_number(field.type)]
+    fields = [field for field in source.schema if field.name not in seen and is_numeric(field.type)]
     fields = [field for field in fields if _is_time(types.get(stored_name(field.name)))]
     if not fields:
         return source
@@ -235,10 +235,6 @@ def _with_units(source: OpenedSource, given: Mapping[str, str]) -> OpenedSource:
             raise StreamError(message + (f": {', '.join(examples)}" if examples else ""), hint=hint)
         seen[field.name] = Guess(field.name, _type_of(field), "", examples)
     return replace(source, chunks=chain([] if first is None else [first], source.chunks), inferred=seen)
-
-
-def _is_number(arrow: pa.DataType) -> bool:
-    return pa.types.is_integer(arrow) or pa.types.is_floating(arrow) or pa.types.is_decimal(arrow)
 
 
 def _is_time(type_: DataType | None) -> bool:

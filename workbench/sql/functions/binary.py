@@ -45,7 +45,7 @@ def of_bytes(of_text: str, of_bytes_: str) -> Callable[[ExpressionBinder, Any], 
     return bind
 
 
-@reads(exp.Hex, dialects=SPARK_FAMILY)
+@reads(exp.Hex, dialects=SPARK_FAMILY | ONLY_DUCKDB)
 def hex_(b: ExpressionBinder, node: exp.Hex) -> Expression:
     """HEX of a whole number, or of the bytes of a text."""
     value = b.bind(node.this)

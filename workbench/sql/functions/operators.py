@@ -93,11 +93,11 @@ def comparison(symbol: str) -> Callable[[ExpressionBinder, exp.Binary], Expressi
 def try_divide(b: ExpressionBinder, node: exp.SafeDivide) -> Expression:
     """TRY_DIVIDE of spark and its like."""
     left, right = b.parts(node, "this", "expression")
-    return interval_arithmetic.divided(b, left, right, node) if _is_interval(left) else call("/", left, right)
-
-
-def _is_interval(value: Expression) -> bool:
-    return value.type.kind in (Kind.INTERVAL, Kind.MONTHS)
+    return (
+        interval_arithmetic.divided(b, left, right, node)
+        if interval_arithmetic.is_interval(left)
+        else call("/", left, right)
+    )
 
 
 @reads(exp.Div, parts="this expression")
@@ -107,7 +107,7 @@ def divide(b: ExpressionBinder, node: exp.Div) -> Expression:
     In DuckDB a quotient of decimals is a DOUBLE too, and PostgreSQL has digits of its own.
     """
     left, right = b.bind(node.this), b.bind(node.expression)
-    if _is_interval(left):
+    if interval_arithmetic.is_interval(left):
         return interval_arithmetic.divided(b, left, right, node)
     if b.rules.decimal_quotient is Quotient.DOUBLE and left.type.numeric and right.type.numeric:
         left, right = (cast(side, DOUBLE) if side.type.kind is Kind.DECIMAL else side for side in (left, right))

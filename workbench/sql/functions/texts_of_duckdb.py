@@ -11,7 +11,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.types import BINARY, DOUBLE, INTEGER, STRING, Kind
+from workbench.sql.algebra.types import DOUBLE, INTEGER, Kind
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.declaration import function
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
@@ -143,13 +143,6 @@ def quotient(b: ExpressionBinder, node: exp.IntDiv) -> Expression:
     if all(side.type.kind is Kind.INTEGER for side in sides):
         return call("div", *sides)
     return call("/", *(cast(side, DOUBLE) for side in sides))
-
-
-@reads(exp.Hex, parts="this", dialects=ONLY_DUCKDB)
-def hexadecimal(b: ExpressionBinder, node: exp.Hex) -> Expression:
-    """HEX(n): of a number its digits, of a text those of its bytes."""
-    value = b.bind(node.this)
-    return call({STRING: "hex_of_text", BINARY: "hex_of_bytes"}.get(value.type, "hex"), value)
 
 
 reads_name("bin", takes=1, dialects=ONLY_DUCKDB)(lambda b, arguments: call("bin", *arguments))

@@ -158,15 +158,16 @@ def subtracted(left: Expression, right: Expression) -> tuple[Expression, Express
 def times(b: ExpressionBinder, node: exp.Mul | exp.SafeMultiply) -> Expression:
     """A product, of numbers or of an interval and a number."""
     left, right = b.bind(node.this), b.bind(node.expression)
-    if not (_is_interval(left) or _is_interval(right)):
+    if not (is_interval(left) or is_interval(right)):
         return computed(b, call("*", left, right), (node.this, left), (node.expression, right))
-    interval, factor = (left, right) if _is_interval(left) else (right, left)
+    interval, factor = (left, right) if is_interval(left) else (right, left)
     factor = _factor(b, factor, node)
     product = call("*", counted_number(interval), factor)
     return _counted(product if factor.type.kind is Kind.INTEGER else _rounded(product), interval.type)
 
 
-def _is_interval(value: Expression) -> bool:
+def is_interval(value: Expression) -> bool:
+    """Whether a value is an interval, of months or of shorter units."""
     return value.type.kind in (Kind.INTERVAL, Kind.MONTHS)
 
 
@@ -174,7 +175,7 @@ def _is_interval(value: Expression) -> bool:
 def integer_division(b: ExpressionBinder, node: exp.IntDiv) -> Expression:
     """DIV of numbers, or of two intervals, toward zero."""
     sides = b.parts(node, "this", "expression")
-    if sides[0].type == sides[1].type and _is_interval(sides[0]):
+    if sides[0].type == sides[1].type and is_interval(sides[0]):
         sides = [counted_number(side) for side in sides]
     return call("div", *sides)
 
@@ -195,7 +196,7 @@ def divided(b: ExpressionBinder, interval: Expression, by: Expression, node: exp
 
 def of_number_in(change: Callable[[Expression], Expression], value: Expression) -> Expression:
     """A function of numbers, as of the number of an interval."""
-    return _counted(change(counted_number(value)), value.type) if _is_interval(value) else change(value)
+    return _counted(change(counted_number(value)), value.type) if is_interval(value) else change(value)
 
 
 def _counted(number: Expression, type_: DataType) -> Expression:
