@@ -80,6 +80,7 @@ _CLAUSES = {
 _NEEDED = {
     "where": "give a condition, 'amount > 5', or a dictionary of values, {'city': 'Berlin'}",
     "columns": "give a dictionary of names and SQL types: {'fee': 'double', 'day': 'date'}",
+    "queries": "give a dictionary of names and texts: {'big': 'SELECT …'}",
     "spark": "it is a session of Spark; a folder is given by its name, Session(path='fraud')",
     "path": "give a name, as in 'fraud'",
     "dialect": "it is a name, as 'duckdb'; the text has its values in itself: f\"SELECT … WHERE amount > {least}\"",
@@ -317,6 +318,10 @@ def check_argument(parameter: str, value: object, annotation: object = object) -
         needed = _meant_value(parameter, value, annotation) or _NEEDED.get(parameter, f"give {_in_words(annotation)}")
         if isinstance(value, str) and len(value) < _SHORT and "a list" in needed:
             needed = f"give a list: [{value!r}]"
+        if isinstance(value, Mapping) and "a dictionary" in needed:
+            parts = typing.get_args(annotation)
+            for key, each in value.items() if len(parts) > 1 else ():
+                check_argument(f"{parameter}[{key!r}]", each, parts[1])
         if "a dictionary" in needed and hasattr(value, "to_dict"):
             needed = "give a dictionary: to_dict() makes one"
         raise InputError(f"{parameter} is {shown(value)}", hint=needed)

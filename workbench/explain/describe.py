@@ -107,7 +107,8 @@ class NetworkView(TellsNames):
 
     def _known(self, query: str | None) -> None:
         if query is not None and query not in self.results:
-            raise QueryError(f"there is no query {query}", hint=nearest(query, self.results))
+            known = f"queries: {', '.join(self.results)}" if self.results else "there are none yet"
+            raise QueryError(f"there is no query {query}", hint=nearest(query, self.results) or known)
 
     def work(self, query: str | None = None) -> frozenset[NodeId]:
         """Ids of the nodes that do the work of a query, or of all: those that are counted.

@@ -105,7 +105,10 @@ class NodeViews(tuple[NodeView, ...]):
 
     def __getitem__(self, key: SupportsIndex | slice | str) -> object:
         if not isinstance(key, str):
-            return super().__getitem__(key)
+            try:
+                return super().__getitem__(key)
+            except IndexError:
+                raise IndexError(f"there is no node {key} of {len(self)}, which are numbered from 0") from None
         sources = {node.label[0]: node for node in self if node.kind == "source"}
         for name, node in {**{str(node.id): node for node in self}, **sources}.items():
             if name.lower() == key.lower():

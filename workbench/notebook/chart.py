@@ -173,7 +173,7 @@ def _column(name: str, kinds: Mapping[str, Kind]) -> str:
     if (found := by_name.get(name.lower())) is None:
         kinds_of_chart = [one for one in CHART_KINDS if name.lower() in (one, one.removesuffix("s"))]
         kind = f"kind={kinds_of_chart[0]} says how it is drawn" if kinds_of_chart else None
-        several = f"columns stand apart: {name.replace(',', ' ', 1)}" if "," in name and "=" in name else None
+        several = f"write a blank before {name.partition(',')[2]}" if "," in name and "=" in name else None
         drawn = f"; it is drawn as kind={', '.join(CHART_KINDS)}" if name.lower() in _OTHER_KINDS else ""
         hint = kind or several or nearest(name, list(kinds)) or f"its columns are {', '.join(kinds)}{drawn}"
         raise MagicError(f"the answer has no column {name}", hint=hint)

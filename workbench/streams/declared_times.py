@@ -355,5 +355,7 @@ def _part(letters: str, pattern: str) -> str:
         return rf"(?P<fraction>\d{{{len(letters)}}})"
     if letters not in _PARTS:
         message = f"{letters} says nothing in the pattern {pattern}"
-        raise StreamError(message, hint="a pattern is as yyyy-MM-dd HH:mm:ss or MMM d yyyy; a unit is s, ms, us or ns")
+        hint = "a pattern is as yyyy-MM-dd HH:mm:ss or MMM d yyyy; a unit is s, ms, us or ns"
+        meant = pattern.translate(str.maketrans("DY", "dy"))
+        raise StreamError(message, hint=f"write {meant}" if letters[0] in "DY" else hint)
     return _PARTS[letters]

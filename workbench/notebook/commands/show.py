@@ -104,6 +104,11 @@ def results(context: NotebookContext, arguments: argparse.Namespace) -> None:
     """Show a query's answer over all data so far."""
     arguments.where = condition(arguments.where) if arguments.where else None
     asked = None if arguments.chart is None else chart_parts(arguments.chart)
+    number = next((n for n in arguments.query[1:] if n.isdecimal() and n not in context.session.queries), None)
+    if number is not None:
+        raise MagicError(
+            f"{number} is no query", hint=f"a number stands behind its option: --since {number}, --limit {number}"
+        )
     if len(arguments.query) > 1 or len(asked or ()) > 1:
         show_joint_chart(context, arguments, asked)
         return

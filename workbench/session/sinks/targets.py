@@ -106,6 +106,10 @@ def _target_of(given: object) -> Target:
             raise SessionError(
                 "a sink needs a target", hint="a folder, as out/fees, or an address, as http://host/fees"
             )
+        case str() if given.endswith("://"):
+            raise SessionError(
+                f"{given} names nothing", hint=f"as in {given}{'bucket' if _STORES.match(given) else 'host'}/fees"
+            )
         case str() if (typed := _ONE_SLASH.fullmatch(given)) is not None:
             meant = shown_address(f"{typed[1]}://{typed[2]}")
             what = f"{meant.replace('://', ':/', 1)} is neither a folder nor an address"

@@ -17,7 +17,7 @@ from workbench.sql.algebra.constant_texts import number_of_text, typed_text, wit
 from workbench.sql.algebra.counted import counted_number, of_number, time_of_text
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.folding import constant_as, fold, parse_date, parse_instant
-from workbench.sql.algebra.hints import TESTS, fields_hint, literal_hint
+from workbench.sql.algebra.hints import SPLITS, TESTS, fields_hint, literal_hint
 from workbench.sql.algebra.types import (
     BINARY,
     BOOLEAN,
@@ -292,7 +292,7 @@ def _hint(expression: Expression, type_: DataType) -> str:
             form = "dates are year-month-day, as in 2002-11-20" if type_.kind is Kind.DATE else _TIMES
             return f"{form}; TO_{type_.kind.upper()} reads other formats"
         if type_.numeric:
-            return "a number is needed there"
+            return f"'{expression.value:.40}' is no number, and a number is needed there"
     if isinstance(expression, Constant) and isinstance(expression.value, int) and type_.temporal:
         date = parse_date(str(expression.value), "yyyyMMdd")
         return f"write DATE '{date}'" if date else "write DATE '2002-11-20'; without quotes it is a subtraction"
@@ -315,7 +315,7 @@ def _hint(expression: Expression, type_: DataType) -> str:
     if expression.type.kind is Kind.ARRAY:
         return f"{AS_TEXT} makes a text of an array of texts, and x[0] is its first element"
     if type_.kind is Kind.ARRAY:
-        return "SPLIT(s, ',') makes an array of a text, and ARRAY(a, b) of values"
+        return f"{SPLITS}, and ARRAY(a, b) of values"
     if type_.kind is Kind.STRING and isinstance(expression, Constant) and isinstance(expression.value, bool):
         return (
             "compare it with its texts, as in x = 'yes'; --type \"x=boolean yes/no\" reads a column as true and false"
@@ -375,8 +375,8 @@ def _widened(argument: Expression, type_: DataType) -> Expression:
 
 
 def _no_common_type(type_: DataType, argument: Expression) -> TypeClash:
-    message = f"type clash: {type_} and {argument.type} have no common type"
-    return TypeClash(message, argument, hint=_hint(argument, type_))
+    hint = _hint(argument, type_) + "; CAST(x AS STRING) makes texts" * (argument.type == STRING and type_.numeric)
+    return TypeClash(f"type clash: {type_} and {argument.type} have no common type", argument, hint)
 
 
 def as_clock(expression: Expression) -> Expression:

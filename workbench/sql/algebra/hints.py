@@ -27,6 +27,7 @@ TESTS = {
     False: "write a test, as x > 0",
 }
 """What is said where a BOOLEAN is needed; by whether a number stands there."""
+SPLITS = "SPLIT(s, ',') makes an array of a text, in postgres STRING_TO_ARRAY(s, ',')"
 _CLOCK = re.compile(r"[ T]+((\d{1,2}):(\d{2}))")
 _POINT_GROUPS = re.compile(r"[-+]?\d{1,3}(\.\d{3}){2,}")
 

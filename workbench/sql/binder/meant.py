@@ -74,6 +74,20 @@ def of_all_rows(node: exp.Expr) -> str | None:
     return f"an aggregate of all rows is a query: (SELECT {node.sql()} FROM {source.this.name})"
 
 
+def of_qualify(select: exp.Select) -> str:
+    """A hint for a QUALIFY without OVER.
+
+    Example:
+        >>> import sqlglot
+        >>> of_qualify(sqlglot.parse_one("SELECT a FROM t QUALIFY a = MAX(a)", dialect="duckdb"))
+        'write MAX(a) OVER ()'
+    """
+    whole = next(select.args["qualify"].find_all(exp.AggFunc), None)
+    if select.args.get("group") is not None or whole is None:
+        return "use WHERE or HAVING"
+    return f"write {whole.sql()} OVER ()"
+
+
 def as_called(message: str, called: str | None) -> str:
     """A message of how many arguments a function takes, by the word by which the text calls it.
 
@@ -130,6 +144,8 @@ def not_grouped(
     whole = next((one for item in select.expressions for one in item.find_all(exp.AggFunc)), None)
     if group is None and place.parent is select and whole is not None:
         hint += f"; {whole.sql(source.dialect)} OVER () stands beside each row"
+    if group is None and whole is None and select.args.get("having") is not None:
+        hint = "HAVING is of groups: a condition on rows stands in WHERE"
     hint = (_selected_aggregate(node, select, source.dialect) if node else None) or hint
     return source.error(f"column {name} is neither in GROUP BY nor in an aggregate", place, hint)
 

@@ -68,6 +68,7 @@ _LABELS: dict[type[exp.Expr], str] = {
 }  # fmt: skip
 _FIRST = "LIMIT at the end has the first rows, and ROW_NUMBER() OVER (ORDER BY …) numbers them"
 _STEADY = "answers must be the same on every replay; use a constant or a column"
+_OF_OVER = "it stands in the select list, QUALIFY and ORDER BY"
 _OF_AGGREGATES = "a condition on an aggregate goes into HAVING"
 _HINTS: dict[type[exp.Expr], str] = {
     exp.Star: "* stands in a list of columns, and in COUNT(*)",
@@ -353,7 +354,9 @@ class ScalarBinder:
         if is_subquery(node) or isinstance(node, (exp.Any, exp.All)):
             self.source.refuse("a subquery there", node, "let a subquery in FROM select it")
         if isinstance(node, exp.Window):
-            self.source.refuse("OVER there", node, "it stands in the select list, QUALIFY and ORDER BY")
+            of_rows = node.find_ancestor(exp.Where) is not None
+            meant = "a condition on it stands in QUALIFY, at the end" if of_rows else _OF_OVER
+            self.source.refuse("OVER there", node, meant)
         named = isinstance(node, (exp.Anonymous, exp.Column)) and node.name.lower() in _UNSTEADY_NAMES
         if type(node) in _UNSTEADY or (named and not self._is_column(node)):
             name = node.name.upper() if named else self.called(node)

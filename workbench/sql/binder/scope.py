@@ -21,6 +21,7 @@ from workbench.sql.syntax.source_text import SourceText
 
 _OF_TEXTS = (exp.Upper, exp.Lower, exp.Trim, exp.Substring, exp.TimeToStr, exp.Dayname, exp.Monthname)
 """Functions whose values are texts."""
+_OF_CASE = ("WHEN", "THEN", "ELSE", "END")
 _MEANT = {
     **dict.fromkeys(("none", "nil", "na", "undefined"), "a missing value is NULL, as in IS NULL, IS NOT NULL"),
     "nan": "write CAST('NaN' AS DOUBLE PRECISION); a missing value is NULL, as in IS NULL",
@@ -173,7 +174,9 @@ class Scope:
         if self._compared_with_text(column) or text != column.name:
             raise self.source.error(f"unknown column {column.name}", column, f"if it is a text, write '{text}'")
         listed = f"there are {_listed(known)}" if known else _nothing_known(self.source.sql)
-        meant = [word for word in similar_key_words(name) if word[0] == name[0].upper()] if len(name) > 2 else []
+        words = similar_key_words(name) if len(name) > 2 else []
+        in_case = "CASE" in self.source.sql.upper()
+        meant = [word for word in words if word[0] == name[0].upper() and (in_case or word not in _OF_CASE)]
         listed = f"did you mean {meant[0]}? {listed}" if meant else listed
         inside = (f"did you mean {known}.{name}?" for known, e in self.columns if _has(e, name))
         special = (

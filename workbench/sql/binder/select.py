@@ -39,7 +39,7 @@ from workbench.sql.binder.joins.selected_elements import add_selected
 from workbench.sql.binder.joins.subquery_conditions import SubqueryConditions
 from workbench.sql.binder.joins.subquery_parts import conjuncts
 from workbench.sql.binder.joins.subquery_values import FromRows, SubqueryValues
-from workbench.sql.binder.meant import not_grouped
+from workbench.sql.binder.meant import not_grouped, of_qualify
 from workbench.sql.binder.order.aliases import KnownAliases, SelectAliases, item_with_subquery
 from workbench.sql.binder.order.analytic import Analytics, has_own_aggregate, over_values, without_over
 from workbench.sql.binder.order.keys import (
@@ -273,7 +273,7 @@ class SelectBinder:
         qualify = self._select.args.get("qualify")
         self._qualifying = Constant(True, BOOLEAN) if qualify is None else scalar.condition(qualify.this), scalar
         if qualify is not None and not self._analytics.calls:
-            raise self._source.error("QUALIFY without OVER", qualify.this, "use WHERE or HAVING")
+            raise self._source.error("QUALIFY without OVER", qualify.this, of_qualify(self._select))
 
     def plain_block(self) -> Block:
         """The block of a SELECT that is not grouped."""

@@ -16,7 +16,7 @@ from workbench.sql.algebra.column_names import stored_name, unique_names
 from workbench.sql.algebra.constant_texts import typed_text
 from workbench.sql.algebra.expressions import Column, Constant, Expression, map_columns
 from workbench.sql.algebra.ordering import without_repetition
-from workbench.sql.algebra.types import DataType
+from workbench.sql.algebra.types import STRING, DataType
 from workbench.sql.binder.order.keys import Named, sort_keys
 from workbench.sql.binder.order.limit import CLAUSES, Limit, limit_of, limited
 from workbench.sql.binder.protocols import QueryContext
@@ -130,8 +130,17 @@ def _common_type(
     try:
         return unify(values)[1]
     except TypeClash as clash:
-        name = output_columns(branches[0])[index][0]
-        raise source.error(f"{operator.upper()}, column {name}: {clash.message}", node, clash.hint) from None
+        (name, one), (other_name, other) = (output_columns(branch)[index] for branch in (branches[0], branches[-1]))
+        hint, right = clash.hint, node.args.get("expression")
+        items = right.selects if isinstance(right, exp.Query) and len(branches) == 2 else []
+        place = items[index] if len(items) == len(output_columns(branches[0])) else node
+        shown = ", ".join(each for each, _ in output_columns(branches[0])[:8])
+        if name.lower() in {called.lower() for called, _ in output_columns(branches[-1])} - {other_name.lower()}:
+            hint = f"columns go by their places: select {shown} in each"
+        elif STRING in (one, other) and one != other:
+            text = "STRING" if source.rules.explodes else "VARCHAR"
+            hint = f"CAST({name if other == STRING else other_name} AS {text}) makes a text of the other"
+        raise source.error(f"{operator.upper()}, column {name}: {clash.message}", place, hint) from None
 
 
 def _is_open(value: Expression) -> bool:
@@ -184,7 +193,9 @@ def with_column_names(query: LogicalQuery, names: Sequence[str], source: SourceT
         return query
     count = len(output_columns(query))
     if len(names) != count or len({n.lower() for n in names}) != len(names):
-        raise source.error(f"{len(names)} different column names are needed for {count} columns", node)
+        given = "twice one name" if len(names) == count else f"{len(names)} name{'s' * (len(names) > 1)}"
+        shown = ", ".join(name for name, _ in output_columns(query)[:8])
+        raise source.error(f"{given} for {count} column{'s' * (count > 1)}", node, f"name each of {shown}")
     if isinstance(query, Ordered):
         return _with_ordered_names(query, names, source, node)
     if isinstance(query, SetQuery):

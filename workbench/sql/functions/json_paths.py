@@ -44,6 +44,7 @@ _ELSEWHERE = "write GET_JSON_OBJECT(s, '$.a') in spark, and j->>'a' in duckdb"
 _reads = partial(reads, dialects=ONLY_POSTGRES, hint=_ELSEWHERE)
 _reads_call = partial(reads_call, dialects=ONLY_POSTGRES, hint=_ELSEWHERE)
 _HINT = "write a constant key or place: j->'a', j->0, j#>'{a,0}'"
+_IN_PARENTHESES = "a sign is stronger than an arrow: CAST(j ->> 'a' AS INT) + 1"
 
 
 @dataclass(frozen=True)
@@ -297,7 +298,8 @@ def _steps(b: ExpressionBinder, node: exp.Expr) -> list[list[_Step]]:
     if b.rules.json_keys_as_they_are:
         path = _of_duckdb(b, node)
     if not isinstance(path, exp.JSONPath):
-        b.source.refuse("this path of JSON", path, _HINT)
+        is_sum = isinstance(path, (exp.Add, exp.Sub, exp.Mul, exp.Div))
+        b.source.refuse("this path of JSON", path, _IN_PARENTHESES if is_sum else _HINT)
     ambiguous = not node.args.get("only_json_types") and not b.rules.json_keys_as_they_are  # JSON_EXTRACT_PATH(j, '0')
     steps: list[list[_Step]] = []
     for part in path.expressions[1:]:
@@ -307,6 +309,8 @@ def _steps(b: ExpressionBinder, node: exp.Expr) -> list[list[_Step]]:
             is_first = not b.rules.json_keys_as_they_are and not ambiguous and part.this == 0
             steps.append([part.this, str(part.this)] if ambiguous else [FIRST if is_first else part.this])
         else:
+            if part.this[:1] == "$" and not b.rules.json_keys_as_they_are:
+                b.source.note("a key begins with $ here, and is no path", node, "write j #>> '{a,b}' for the path a.b")
             steps.append([_checked(b, str(part.this), node)])
     if not steps and not b.rules.json_keys_as_they_are:
         b.source.refuse("this path of JSON", node, _HINT)

@@ -76,6 +76,9 @@ def field(b: ExpressionBinder, value: Expression, name: str, node: exp.Expr) -> 
             else f"TRANSFORM(x, v -> v.{name}) has those of an array",
             Kind.MAP: f"{before}['{name}'] is a value of the map",
         }
+        of_json = f"{before} ->> '{name}'" if b.rules.json_arrows else f"GET_JSON_OBJECT({before}, '$.{name}')"
+        if value.type.kind is Kind.STRING:
+            hints[Kind.STRING] = f"it has no fields: write {before}, of JSON {of_json}"
         part = f"; EXTRACT({name.upper()} FROM {before}) is a part of a time" if value.type.temporal else ""
         if part and name.lower() in ("date", "dt"):
             part = f"; CAST({before} AS DATE) is its day, EXTRACT(YEAR FROM {before}) a part of it"

@@ -128,6 +128,8 @@ _EXPLAINED = (
     (_ALL - _SPARK,
      r"(?<!CROSS )(?<!NATURAL )\b(?P<at>ARRAY) JOIN (?P<xs>\w+)(?: AS \w+)?(?= (?:WHERE|GROUP|ORDER|LIMIT)\b|$)",
      "syntax error: ARRAY JOIN is of another system", "write CROSS JOIN UNNEST({xs}) AS u(x)"),
+    (_ALL, rf"\b(?P<of>DATE_?(?:ADD|SUB)) \( (?!{_UNIT} |'…')(?P<t>[^(),]+) , (?P<n>[^(),]+) (?P<at>,) [^(),]+ \)",
+     "{OF} takes two arguments", "write {of}({t}, {n})"),
     (_ALL, r"\b(?P<of>(?:TRY_|SAFE_)?CAST) \( (?P<value>\w+(?: \. \w+)?) , (?P<at>'…')",
      "{OF} has AS and a type", "write {OF}({value} AS INTEGER), without quotes"),
 )  # fmt: skip

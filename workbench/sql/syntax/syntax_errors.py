@@ -108,9 +108,8 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
     if hint is None and (misplaced := misplaced_clause(source, statement, at)) is not None:
         return misplaced
     if _closes_nothing(statement[: at + 1]):
-        hint = (
-            repair(source, statement, at) if others else None
-        ) or "it closes nothing: leave it out, or one before it"
+        change = repair(source, statement, at) if others else None
+        hint = hint or change or "it closes nothing: leave it out, or one before it"
     is_type = "AS after CAST" in description
     if hint is None and not is_type and (misspelled := meant_key_word(source, statement, at)) is not None:
         word, meant = misspelled

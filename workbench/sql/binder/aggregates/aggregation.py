@@ -311,7 +311,10 @@ def _share(share: Expression | None, syntax: AggregateSyntax, source: SourceText
     value = share.value if isinstance(share, Constant) else None
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)) or not 0 <= value <= 1:
         what = f"{syntax.name.upper()} takes a value and a constant between 0 and 1"
-        raise source.error(what, syntax.parts[1], "0.9 is 90 percent")
+        first, second = (part.sql(source.dialect) for part in syntax.parts[:2])
+        turned = f"write PERCENTILE_CONT({first}) WITHIN GROUP (ORDER BY {second})"
+        is_turned = isinstance(syntax.parts[0], exp.Literal) and isinstance(syntax.parts[1], exp.Column)
+        raise source.error(what, syntax.parts[1], turned if is_turned else "0.9 is 90 percent")
     shortest = Decimal(str(value)).normalize()
     scale = max(0, -int(shortest.as_tuple().exponent))
     return Constant(shortest, decimal(scale + 1, scale))

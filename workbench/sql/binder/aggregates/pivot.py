@@ -168,10 +168,13 @@ def _test(key: exp.Expr, value: exp.Expr, pivot: exp.Pivot, source: SourceText) 
         return exp.and_(*(_test(k, v, pivot, source) for k, v in pairs))
     if not isinstance(key, exp.Column):  # DuckDB would pivot on whether it is IN the list
         _refuse("PIVOT on what is no column", pivot, source)
+    if source.rules.pivots_on and isinstance(value, exp.Column) and not value.table:
+        value = exp.Literal.string(value.name)
     constants = value.expressions if isinstance(value, exp.Array) else [value]
     plain = [constant.this if isinstance(constant, exp.Neg) else constant for constant in constants]
     if not all(isinstance(c, (exp.Literal, exp.Boolean, exp.Cast)) and not c.find(exp.Column) for c in plain):
-        source.refuse("PIVOT of values that are no constants", pivot, _LIST)
+        is_name = isinstance(value, exp.Column)
+        source.refuse("PIVOT of values that are no constants", value, f"write '{value.name}'" if is_name else _LIST)
     return exp.EQ(this=key.copy(), expression=value.copy())
 
 

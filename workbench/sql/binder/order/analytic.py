@@ -241,7 +241,8 @@ class Analytics:
         if start is None and end is None and not exclude:
             return None
         if start is not None and end is not None and start.unit == end.unit and float(start.by) > float(end.by):
-            hint = "as in ROWS BETWEEN 3 PRECEDING AND 1 FOLLOWING"
+            ends = (f"{spec.args[end]} {spec.args.get(f'{end}_side') or ''}".strip() for end in ("end", "start"))
+            hint = f"write {unit.upper()} BETWEEN {' AND '.join(ends)}"
             raise b.source.error("this frame starts after it ends", window.this, hint)
         if unit != "rows" and not keys and any(e is not None and float(e.by) != 0 for e in (start, end)):
             raise b.source.error(f"{unit.upper()} needs ORDER BY", window.this)

@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from workbench.sql.algebra.coercion import TypeClash, as_exactly, coerce, is_null, refuse_maps, unify
 from workbench.sql.algebra.expressions import VARIABLE, Call, Constant, Expression
-from workbench.sql.algebra.hints import fields_hint
+from workbench.sql.algebra.hints import SPLITS, fields_hint
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, DataType, Kind, array_of, common_type
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import COMPARED, Arguments, TypeRule, each, function
@@ -53,8 +53,8 @@ def element_of(array: Expression) -> DataType:
         hint = "MAP_ENTRIES(m), MAP_KEYS(m) and MAP_VALUES(m) are arrays" if array.type.kind is Kind.MAP else None
         hint = fields_hint(array.type) if array.type.kind is Kind.STRUCT else hint
         if array.type.kind is Kind.STRING:
-            hint = "SPLIT(s, ',') makes an array of a text, and SUBSTRING(s, 1, 3) is a part of one"
-        hint = hint or "SPLIT(s, ',') makes an array of a text, and ARRAY(a, b) of values"
+            hint = f"{SPLITS}; SUBSTRING(s, 1, 3) is a part of one"
+        hint = hint or f"{SPLITS}, and ARRAY(a, b) of values"
         raise TypeClash(f"an array is needed, not {array.type}", array, hint)
     return array.type.element
 
