@@ -212,8 +212,9 @@ class Command:
 
     def _check_names(self, names: Sequence[str]) -> None:
         for word in names:
-            if (option := f"--{word.lower().replace('order', 'sort').replace('asc', 'desc')}") in self.options:
-                hint = "it is so without --desc" if word.lower() == "asc" else f"it is an option, {option}"
+            plain = word.lower().removesuffix("ending")
+            if (option := f"--{plain.replace('order', 'sort').replace('asc', 'desc')}") in self.options:
+                hint = "it is so without --desc" if plain == "asc" else f"it is an option, {option}"
                 raise MagicError(f"there is no query {word}", hint=f"{hint}; %argus help {self.name}")
 
     def _meant(self, words: list[str], unknown: str) -> str:

@@ -16,6 +16,7 @@ SYNONYMS = {
 """What options are called elsewhere."""
 HOW_GIVEN = {
     "when": "a condition stands behind the name, as in %argus notify NAME kg > 3",
+    "name": "the name stands alone, as in %%argus NAME",
     "columns": "a query chooses its columns: %%argus NAME, and SELECT a, b FROM … in the lines below",
     "typecolumns": '--type "kg=double" says the type of a column; all are read, and a query chooses some',
     **dict.fromkeys(("format", "csv"), 'session.query("NAME").save("rows.csv") writes an answer as its ending says'),

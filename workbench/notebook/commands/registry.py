@@ -59,7 +59,12 @@ _MEANT = {
     **dict.fromkeys(("history", "changes", "log"), "%argus results NAME --changes"),
     **dict.fromkeys(("add", "import", "read", "source"), "%argus stream NAME FILE, or %argus table NAME FILE"),
     **dict.fromkeys(("status", "state"), "%argus streams says how far each is, %argus queries lists what runs"),
-    **dict.fromkeys(("goto", "rewind", "revert"), "%argus back N goes back to what was after batch N"),
+    **dict.fromkeys(
+        ("slider", "param", "parameter", "variable"),
+        "%%argus NAME --slider least=0:100:5, and :least in the SQL, shows a slider for it",
+    ),
+    "widen": "%argus stream NAME --widen COLUMN=TYPE",
+    **dict.fromkeys(("goto", "rewind", "revert", "seek"), "%argus back N goes back to what was after batch N"),
     **dict.fromkeys(
         ("serve", "share", "publish"),
         "%argus snapshot FILE.html is one file for others; argus serve FOLDER, in a terminal, a page",

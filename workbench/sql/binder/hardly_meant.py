@@ -16,6 +16,8 @@ _CONDITIONS = (exp.Connector, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE,
 _ELSEWHERE = {
     "DISTINCT ON": "there it is QUALIFY ROW_NUMBER() OVER (PARTITION BY … ORDER BY …) = 1 at the end",
     "QUALIFY": "there the condition stands in WHERE of a query around it",
+    "EXCEPT behind *": "there the columns are listed",
+    "REPLACE behind *": "there the columns are listed",
     "alias in HAVING": "there HAVING repeats what the alias stands for",
 }
 """Clauses that some dialects lack, and how they are written there."""
@@ -71,7 +73,10 @@ def _note_clauses(select: exp.Select, columns: Collection[str], source: SourceTe
     distinct, having = select.args.get("distinct"), select.args.get("having")
     aliases = {item.alias.lower() for item in select.expressions if item.alias} - {*columns}
     names = having.find_all(exp.Column) if having is not None else ()
+    stars = [star for item in select.expressions for star in item.find_all(exp.Star)]
     found = {
+        "EXCEPT behind *": next((star for star in stars if star.args.get("except_")), None),
+        "REPLACE behind *": next((star for star in stars if star.args.get("replace")), None),
         "DISTINCT ON": distinct.args.get("on") if distinct is not None else None,
         "QUALIFY": select.args.get("qualify"),
         "alias in HAVING": next((name for name in names if not name.table and name.name.lower() in aliases), None),
@@ -98,6 +103,17 @@ def _warn_of_rows(select: exp.Select, source: SourceText) -> None:
         if isinstance(counted, _CONDITIONS) and not or_null:
             what = "COUNT counts the rows for which a condition is false, too"
             source.note(what, count, "SUM(CASE WHEN … THEN 1 ELSE 0 END) counts those for which it is true")
+    for listed in select.find_all(exp.In):
+        only = listed.expressions[0] if len(listed.expressions) == 1 else None
+        if isinstance(only, exp.Literal) and only.is_string and "," in only.name:
+            texts = ", ".join(f"'{part.strip()}'" for part in only.name.split(","))
+            source.note("the list has one text, with a comma in it", only, f"if several are meant, IN ({texts})")
+    for between in select.find_all(exp.Between):
+        low, high = between.args["low"], between.args["high"]
+        are_numbers = all(isinstance(end, exp.Literal) and end.is_int for end in (low, high))
+        if are_numbers and int(low.name) > int(high.name):
+            what = f"no number is at least {low.name} and at most {high.name}"
+            source.note(what, between, f"write BETWEEN {high.name} AND {low.name}")
     for like in select.find_all(exp.Like):
         pattern = like.expression
         if isinstance(pattern, exp.Literal) and "*" in pattern.name and not {"%", "_"} & {*pattern.name}:

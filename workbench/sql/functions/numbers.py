@@ -47,6 +47,9 @@ def _arithmetic(operator: str) -> TypeRule:
                 hint += "; || joins texts" if operator == "+" else ""
                 is_text = isinstance(side, Constant) or left.type == right.type
                 hint = "|| joins texts" if operator == "+" and side.type == STRING and is_text else hint
+                if isinstance(side, Constant) and (written := literal_hint(str(side.value), DOUBLE)):
+                    percent = f"{written} / 100" if str(side.value).strip().endswith("%") else written
+                    hint = f"{percent}, without quotes"
                 if side.type.temporal and isinstance(other, Constant) and isinstance(other.value, str):
                     hint = literal_hint(other.value, side.type) or hint
                 raise TypeClash(f"{operator} needs numbers, not {left.type} and {right.type}", side, hint)

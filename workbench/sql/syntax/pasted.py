@@ -32,6 +32,8 @@ _FORMS = (
     (rf"\s*(?P<t>[A-Za-z_]\w*)\s*(?P<at>\.)\s*(?:{_VERBS})\s*[(\[]", "methods are not chained", _CLAUSES),
     (r"\s*(?P<at>%%?(?:sql|argus)\b)", "a line of the notebook is no part of the query",
      "leave {at} out: %%argus NAME is the first line of the cell"),
+    (r"\s*(?P<at>import \w+|from [\w.]+ import\b|def \w+ *\(|print *\()", "this is Python",
+     "a cell of %%argus has SQL alone"),
     (r"[\s\S]*?(?P<at>```|~~~)\s*\Z", _FENCE, "leave them out"),
     (r"[\s\S]*[;\n]\s*(?P<at>GO|/|\\g\w*)\s*;?\s*\Z", _OF_SHELL, "leave {at} out"),
     (r"[\s\S]*(?P<at>\\g)\s*;?\s*\Z", _OF_SHELL, "leave {at} out"),

@@ -50,7 +50,8 @@ def relation_of(
         of_files = isinstance(table.this, exp.Func) and _FILES.match(table.this.sql(source.dialect))
         source.refuse("a table function", table, _FILE_FIRST.format("FILE") if of_files else TABLE_FUNCTIONS)
     if table.args.get("db") is not None:
-        hint = _FILE_FIRST.format(name) if _FILES.match(table.db) else "streams have names of one part"
+        file = name if _FILES.match(table.db) else f"{table.db}.{name}" if _FILES.match(name) else ""
+        hint = _FILE_FIRST.format(file) if file else "streams have names of one part"
         raise source.error(f"unknown stream {table.db}.{name}", table, hint)
     query = context.local.get(name.lower()) or schema.view(name)
     moment = _moment(table, context)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from sqlglot import exp
 
-from workbench.errors import nearest
+from workbench.errors import WorkbenchError, nearest
 from workbench.sql.algebra.analytic import (
     DISTRIBUTIONS,
     NEIGHBOURS,
@@ -198,9 +199,7 @@ class Analytics:
         while alias is not None:
             name = alias.name.lower()
             if name not in self.named or name in seen:
-                names_windows = b.source.keyword("WINDOW")["position"] is not None
-                hint = "name it in WINDOW name AS (…)" if names_windows else f"write OVER (PARTITION BY {alias.name})"
-                raise b.source.error(f"unknown window {alias.name}", alias, hint)
+                raise b.source.error(f"unknown window {alias.name}", alias, self._window_hint(alias.name, b))
             seen.add(name)
             base = self.named[name]
             for key in parts:
@@ -220,6 +219,15 @@ class Analytics:
         window = exp.Window(this=node.this, spec=parts["spec"], order=parts["order"])
         over = Over.of(by, keys)
         return window, over, over.order or tuple(keys)
+
+    def _window_hint(self, name: str, b: ExpressionBinder) -> str:
+        """What is meant by the name of a window that there is not."""
+        if self.named:
+            return f"WINDOW names {', '.join(self.named)}"
+        with suppress(WorkbenchError):
+            b.bind(exp.column(name))
+            return f"write OVER (PARTITION BY {name})"
+        return f"name it behind FROM: WINDOW {name} AS (…)"
 
     def _frame(self, window: exp.Window, over: Over, keys: SortKeys, b: ExpressionBinder) -> Frame | None:
         """The frame of an aggregate or a position; ``None``: the whole partition.
@@ -333,7 +341,8 @@ class Analytics:
         frame = self._frame(window, over, keys, b) if framed else None
         if name in RANKS or name in _SHARES:
             if given := next(node.iter_expressions(), None):
-                raise b.source.error(f"{name.upper()} takes no arguments", given, "OVER says what it is of")
+                hint = f"write {name.upper()}() OVER (ORDER BY {given.sql()})"
+                raise b.source.error(f"{name.upper()} takes no arguments", given, hint)
             return AnalyticCall(name, (), DOUBLE if name in _SHARES else INTEGER, over)
         if name in DISTRIBUTIONS:
             return AnalyticCall(name, (self._whole(node.this, "NTILE", 1, b),), INTEGER, over)
@@ -391,7 +400,8 @@ class Analytics:
         if isinstance(value, bool) or not isinstance(value, int) or (least is not None and value < least):
             least_one = "" if least is None else f", {least} or more"
             what = f"{function} takes a constant whole number{least_one}"
-            raise b.source.error(what, node, "write the number itself, as 3")
+            turned = {"LAG": "write LEAD", "LEAD": "write LAG"}.get(function) if isinstance(value, int) else None
+            raise b.source.error(what, node, turned or "write the number itself, as 3")
         return Constant(value, INTEGER)
 
     def _offset(self, node: exp.Expr, function: str, least: int, b: ExpressionBinder) -> Expression:

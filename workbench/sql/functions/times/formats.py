@@ -30,6 +30,12 @@ from workbench.sql.syntax import date_formats
 from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
 
 T = TypeVar("T")
+_MINUTES = {
+    Formats.JAVA: (r"^(?=.*[yd])[^HhKk]*mm", "mm", "MM", r"[HhKk]:?MM", "MM", "mm"),
+    Formats.DUCKDB: (r"^(?=.*%[Yyd])(?!.*%-?[HI]).*%M", "%M", "%m", r"%-?[HI]:?%m", "%m", "%M"),
+    Formats.MODEL: (r"(?i)^(?=.*[YD])(?!.*HH).*MI", "MI", "MM", r"(?i)HH(?:12|24)?:?MM", "MM", "MI"),
+}
+"""Of each kind of format: minutes without hours, which are months, and a month behind an hour, which is its minutes."""
 _ELEMENTS = {
     Formats.JAVA: "as in yyyy-MM-dd'T'HH:mm:ss.SSS",
     **dict.fromkeys((Formats.DUCKDB, Formats.STRFTIME), "as in %Y-%m-%d %H:%M:%S"),
@@ -66,6 +72,10 @@ def _read_format(b: ExpressionBinder, node: exp.Expr, format_: exp.Expr, read: C
     if rules.formats is Formats.JAVA and (percent := re.search("%[A-Za-z]", format_.name)):
         hint = meant or "letters alone are elements, as in yyyy-MM-dd HH:mm"
         b.source.note(f"{percent[0]} is a percent sign and the element {percent[0][1]} in spark", place, hint)
+    minutes, its, month, hours, of_them, minute = _MINUTES.get(rules.formats, (r"\A\Z", "", "") * 2)
+    for pattern, what, element, right in ((minutes, "minute", its, month), (hours, "month", of_them, minute)):
+        if re.search(pattern, format_.name):
+            b.source.note(f"{element} is the {what} in this format", place, f"did you mean {right}?")
     if rules.formats is Formats.DUCKDB and "%" not in format_.name:
         b.source.note("the format has no %, and stands for its own letters", place, _ELEMENTS[rules.formats])
     try:
