@@ -160,7 +160,7 @@ def test_a_line_that_is_wrong(line):
         ("SELECT CAST(delay AS DECIMAL(3, 5)) FROM flights", "as in DECIMAL(9, 2)"),
         (
             "SELECT SUM(delay) OVER (ORDER BY day ROWS BETWEEN 3 FOLLOWING AND 1 PRECEDING) FROM flights",
-            "ROWS BETWEEN 3 PRECEDING AND 1 FOLLOWING",
+            "ROWS BETWEEN 1 PRECEDING AND 3 FOLLOWING",
         ),
         ("SELECT REGEXP_EXTRACT(carrier, '(') FROM flights", "behind a backslash"),
         ("SELECT delay FROM flights WHERE carrier RLIKE '('", "behind a backslash"),

@@ -52,7 +52,7 @@ WRITTEN = {
     "n = '1,500'": "write 1.500 or 1500, without quotes",
     "n > '1 000'": "write 1000, without quotes",
     "x > '10 %'": "write 10, without quotes",
-    "x > 'viel'": "a number is needed there",
+    "x > 'viel'": "'viel' is no number, and a number is needed there",
     "d = '31.02.2025'": "dates are year-month-day, as in 2002-11-20; TO_DATE reads other formats",
 }
 

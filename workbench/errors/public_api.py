@@ -319,8 +319,8 @@ def check_argument(parameter: str, value: object, annotation: object = object) -
         if isinstance(value, str) and len(value) < _SHORT and "a list" in needed:
             needed = f"give a list: [{value!r}]"
         if isinstance(value, Mapping) and "a dictionary" in needed:
-            parts = typing.get_args(annotation)
-            for key, each in value.items() if len(parts) > 1 else ():
+            parts = () if _is_union(annotation) else typing.get_args(annotation)
+            for key, each in value.items() if parts else ():
                 check_argument(f"{parameter}[{key!r}]", each, parts[1])
         if "a dictionary" in needed and hasattr(value, "to_dict"):
             needed = "give a dictionary: to_dict() makes one"

@@ -174,7 +174,7 @@ select a from T union select a, k from U
 select a from T union select s from U;
 UNION, column a: type clash: integer and string have no common type
 select a from T union select s from U
-       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^;
+                             ^;
 
 select a fro T where a = 1 x;
 syntax error: unexpected fro

@@ -309,7 +309,7 @@ def _steps(b: ExpressionBinder, node: exp.Expr) -> list[list[_Step]]:
             is_first = not b.rules.json_keys_as_they_are and not ambiguous and part.this == 0
             steps.append([part.this, str(part.this)] if ambiguous else [FIRST if is_first else part.this])
         else:
-            if part.this[:1] == "$" and not b.rules.json_keys_as_they_are:
+            if str(part.this)[:1] == "$" and not b.rules.json_keys_as_they_are:
                 b.source.note("a key begins with $ here, and is no path", node, "write j #>> '{a,b}' for the path a.b")
             steps.append([_checked(b, str(part.this), node)])
     if not steps and not b.rules.json_keys_as_they_are:

@@ -76,8 +76,8 @@ def array_of_text(b: ExpressionBinder, node: exp.Expr, element: exp.DataType) ->
     """
     written = elements_of_text(node.name) if isinstance(node, exp.Literal) and node.is_string else None
     if written is None:
-        element = f"; {node.sql()} = ANY (x) looks for an element" if isinstance(node, exp.Literal) else ""
-        b.source.refuse("a text as an array", node, f"write the array, as in ARRAY[1, 2]{element}")
+        looked_for = f"; {node.sql()} = ANY (x) looks for an element" if isinstance(node, exp.Literal) else ""
+        b.source.refuse("a text as an array", node, f"write the array, as in ARRAY[1, 2]{looked_for}")
     type_ = b.bind(exp.cast(exp.Null(), element.copy())).type
     for _ in range((_depth(written) or 1) - 1):
         type_ = array_of(type_)
