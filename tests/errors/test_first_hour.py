@@ -195,3 +195,19 @@ def test_a_line_of_a_command(
     finally:
         InteractiveShell.clear_instance()
     assert message in refused.value.message and hint in str(refused.value.hint)
+
+
+def test_a_variable_of_the_notebook_is_no_stream() -> None:
+    InteractiveShell.clear_instance()
+    shell = InteractiveShell.instance(history_length=0)
+    install(shell, NotebookContext(shell.user_ns, lambda: Session(InProcess())))
+    shell.user_ns["sales"] = pd.DataFrame({"id": [1, 2]})
+    try:
+        with pytest.raises(SqlError, match="unknown stream sales") as refused:
+            shell.run_cell_magic("argus", "q", "SELECT id FROM sales")
+        with pytest.raises(MagicError, match="is no file") as of_part:
+            shell.run_line_magic("argus", "stream S sales[sales.id>1]")
+    finally:
+        InteractiveShell.clear_instance()
+    assert str(refused.value.hint).endswith("%argus stream sales sales adds its rows")
+    assert str(of_part.value.hint).endswith("rows = sales[sales.id>1]")

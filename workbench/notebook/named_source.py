@@ -28,14 +28,15 @@ def find_source(word: str, variables: Mapping[str, Any]) -> Any:
     """
     if "://" in word or word.startswith(DELTA_SCHEME):
         return word
-    path = Path(word).expanduser()
-    if path.exists() or is_pattern(word):
+    path, part = Path(word).expanduser(), re.match(r"(\w+)[.\[(]", word)
+    is_part = part is not None and part[1] in variables
+    if path.exists() or (is_pattern(word) and not is_part):
         return str(path)
     if word in variables:
         return variables[word]
     if typed := _ADDRESS.fullmatch(word):
         raise MagicError(f"{word} is neither a file nor an address", hint=f"did you mean {typed[1]}://{typed[2]}?")
-    if re.search(r"\w\(|\w\[", word):
+    if is_part or re.search(r"\w\(|\w\[", word):
         raise MagicError(f"{word} is no file", hint=f"give a value a name in a cell before: rows = {word}")
     what = f"there is no file {word}" + (" and no variable of this name" if word.isidentifier() else "")
     hint = nearest_file(path) or nearest(word, variables if word.isidentifier() else ())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.display import display
 
-from workbench.errors import MagicError, SqlWarning, WorkbenchError, nearest
+from workbench.errors import MagicError, SqlError, SqlWarning, WorkbenchError, nearest
 from workbench.explain.describe import NetworkView
 from workbench.explain.text import counted, listed
 from workbench.notebook.command_line import argument, command, natural_number, new_variable
@@ -100,9 +100,15 @@ def cell_magic(context: NotebookContext, arguments: argparse.Namespace) -> None:
         show("\n".join([f"{query.name} is registered by the process that writes", *found]))
         show_result(context, query, arguments.limit, arguments.output)
         return
-    query, change = register_and_describe(
-        session, sql, arguments.name, arguments.dialect, arguments.results, arguments.force, arguments.move
-    )
+    try:
+        query, change = register_and_describe(
+            session, sql, arguments.name, arguments.dialect, arguments.results, arguments.force, arguments.move
+        )
+    except SqlError as error:
+        name = error.message.removeprefix("unknown stream ")
+        if hasattr(context.variables.get(name), "columns"):
+            error.hint = f"{name} is a variable of the notebook: %argus stream {name} {name} adds its rows"
+        raise
     show(change)
     show_result(context, query, arguments.limit, arguments.output)
 

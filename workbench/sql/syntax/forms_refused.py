@@ -64,9 +64,8 @@ _REFUSED = (
      "GROUP BY ALL is of another dialect", "name the columns"),
     (frozenset({"postgres", "oracle", "trino", "presto"}), r"(?:^|(?<!TRIM )\( )(?P<at>FROM)\b(?!.* \|>)",
      "syntax error: a query begins with SELECT", "write SELECT … FROM …"),
-    (_ALL, r"\b(?P<of>FROM|WHERE|HAVING|BETWEEN|JOIN|ON|LIMIT|UNION|WITH|AS|BY|IN|LIKE|THEN|ELSE) (?P<at>(?P=of))\b",
-     "syntax error: {OF} stands twice", "leave one out"),
-    (_ALL, r"\b(?P<of>GROUP|ORDER|PARTITION) (?P<at>(?P=of) BY)\b", "syntax error: {OF} stands twice", "leave one out"),
+    (_ALL, r"\b(?P<of>FROM|WHERE|HAVING|BETWEEN|JOIN|ON|LIMIT|UNION|WITH|AS|BY|IN|LIKE|THEN|ELSE|GROUP|ORDER|PARTITION)"
+     r" (?P<at>(?P=of))\b", "syntax error: {OF} stands twice", "leave one out"),
     (_ALL, r"(?<!\bBY )\b(?P<at>ALL|DISTINCT) (?P<of>UNION|EXCEPT|INTERSECT)\b",
      "syntax error: {AT} stands behind {OF}", "write {of} {at}"),
     (_ALL - {"duckdb"}, rf"^(?!CREATE\b).*?(?:[\])]|{_NO_KEY_WORD}) (?P<at>NOT) NULL\b",
