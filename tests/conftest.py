@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +26,9 @@ TESTS = Path(__file__).parent
 # What is random in every run starts from a seed of this run; processes of one run have the same.
 os.environ.setdefault("ARGUS_SEED", str(time.time_ns() // 1_000_000 % 1_000_000_000))
 
+
+# jsonschema, which nbformat imports, has a grammar of IRIs compiled for a second, where there is one.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 # Collecting makes millions of objects that stay, which Python would look through again and again: a third of its time.
 gc.disable()

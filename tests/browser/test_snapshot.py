@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from long import one_in
 
 pytest.importorskip("playwright", reason="Playwright is not installed")
 
@@ -71,7 +72,7 @@ TOUCHING = """() => {
 }"""
 
 
-@pytest.mark.parametrize("most", [0.131, 29.7, 122.43, 1_199.9, 99_000, 1_300_000, 2.5e9])
+@pytest.mark.parametrize("most", one_in(3, [0.131, 29.7, 122.43, 1_199.9, 99_000, 1_300_000, 2.5e9]))
 def test_numbers_of_an_axis_do_not_touch(session: Session, pages: list[Page], tmp_path: Path, most: float) -> None:
     """The page's letters are wider than those that the picture was laid out with."""
     session.add_table("Kept", pd.DataFrame({"who": ["a", "Dr. Abel", "b"], "mean": [most * 0.95, most * 0.5, most]}))

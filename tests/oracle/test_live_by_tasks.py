@@ -18,6 +18,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
+from long import one_in
 from oracle.test_by_tasks import BY_TASKS, SEED
 from pyarrow import csv, parquet
 from servers import ISOLATES, Broker, isolating_broker, object_store
@@ -165,7 +166,7 @@ def told_of_stream(session: Session) -> tuple[object, ...]:
     return rows, quarantined, waiting, offsets, drifts, answers
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", one_in(2, [*KINDS]))
 def test_objects_that_land_are_read_by_tasks(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All is as where the driver reads them, which now has none, but for those that are not read as a whole."""
     (tmp_path / "weed").mkdir()

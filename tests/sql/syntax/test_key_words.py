@@ -11,7 +11,7 @@ import re
 
 import pytest
 import sqlglot
-from long import LONG
+from long import LONG, one_in
 from sqlglot import exp
 
 from workbench.errors import SqlError, WorkbenchError
@@ -57,7 +57,7 @@ def words(dialect: str) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", one_in(2, DIALECTS))
 def test_a_name_like_a_key_word_is_a_name_or_refused(dialect: str) -> None:
     chosen, every = random.Random(SEED), [(word, place) for word in words(dialect) for place in PLACES]
     some = every if LONG else [(word, place) for word in HARD for place in PLACES][::4] + chosen.sample(every, 100)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 import pandas as pd
 import pytest
 from effort import calls
+from long import one_in
 
 from workbench.catalog.catalog import Catalog
 from workbench.errors import SqlError
@@ -115,7 +116,7 @@ def test_what_is_long_or_deep_is_planned_and_shown(what: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sign", ["+", "-", "*", "||"])
+@pytest.mark.parametrize("sign", one_in(2, ["+", "-", "*", "||"]))
 def test_the_work_of_binding_grows_as_the_text(sign: str) -> None:
     short, long = (f"SELECT {chain(sign, 's' if sign == '||' else 'a', count)} FROM r" for count in (100, 400))
     bind(short, "spark", SCHEMA)
