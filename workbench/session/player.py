@@ -61,7 +61,7 @@ class Playable(Protocol):
         """Run batches; nothing comes back at the streams' end."""
 
     def seek(self, batch: int, progress: Callable[[Any], None] | None = None) -> None:
-        """Go back to what was after a batch."""
+        """Go back to the state after a batch."""
 
     def interrupt(self) -> None:
         """Stop what another thread is computing; it is undone."""
@@ -203,7 +203,7 @@ class Player(TellsNames):
             self._session.interrupt()
 
     def go_back(self, batch: int) -> None:
-        """Go back to what was after a batch, and pause there.
+        """Go back to the state after a batch, and pause there.
 
         Raises:
             QueryError: that batch was not run yet.
@@ -227,7 +227,7 @@ class Player(TellsNames):
         return unsubscribe
 
     def announce(self) -> None:
-        """Tell all listeners where it stands, as after every change: a cell may have changed what is shown."""
+        """Tell all listeners the present position, as after every change: a cell may have changed the shown content."""
         self._tell()
 
     def wait(self, timeout: float | None = None) -> bool:

@@ -128,7 +128,7 @@ def provenance(
 def rows_behind(
     reader: AnswerReader, state: State, query: LogicalQuery, columns: list[pa.Array], timezone: str, known: str = ""
 ) -> dict[str, pa.Table]:
-    """For each stream its rows that rows of a query come from, with the batch of each, as they are shown.
+    """For each stream, the rows from which rows of a query were computed, with the batch of each, as they are shown.
 
     Args:
         reader: of the session's answers, which is reading (``AnswerReader.reading``).
@@ -358,7 +358,7 @@ def _is_alike(compared: Sequence[pa.Array], step: StepBack, known: _Known, rows:
 
 
 def _stream_rows(changes: pa.Table, step: StepBack, known: _Known) -> _StreamRows:
-    """The rows of a stream that a step asks for and that are meant, each as often as it is there."""
+    """The stream's rows for a step, each repeated by its multiplicity."""
     ((stream, _, width),) = step.parts
     assert isinstance(stream, StreamInput)
     batches, weights, *columns = (column.combine_chunks() for column in changes.columns)

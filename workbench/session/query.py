@@ -54,7 +54,7 @@ CLOSED = "the session is closed"
 
 @public_api
 class Query(TellsNames):
-    """A continuous query of a session. It says what the session's last commit has of it.
+    """A continuous query of a session, as of the session's last commit.
 
     Args:
         record: the query as it was registered.
@@ -183,7 +183,7 @@ class Query(TellsNames):
         return self._read(f"read the result of {self.name}", read, at, batch=batch)
 
     def diff(self, first: int, last: int | None = None) -> pd.DataFrame:
-        """What the answer has more after one batch than after another: column ``weight``, then the query's.
+        """The rows that were added and removed between two batches: column ``weight``, then the query's.
 
         A row of weight 2 has come twice, one of -1 has gone; rows that came and went in between are not among them.
 

@@ -160,7 +160,7 @@ _LIKE = {Kind.INTEGER: "42", Kind.DATE: "'2024-05-06'", Kind.TIMESTAMP: "'2024-0
 
 
 def _as(at: object, kind: Kind, query: LogicalQuery, name: str) -> Value:
-    """What was given as an instant, of the kind that instants are of.
+    """A given instant, converted to the type of the query's instants.
 
     Raises:
         QueryError: it is of another kind.

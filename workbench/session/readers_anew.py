@@ -20,7 +20,7 @@ from workbench.streams.stream import Stream
 
 
 def with_readers_anew(runtime: Runtime, state: State, stream: Stream, exchanged: Callable[[State], State]) -> State:
-    """The state in which a stream is another one, and all that reads it is computed anew.
+    """The state with a changed stream, in which all of its readers are computed again.
 
     Args:
         runtime: the planner and the engine.

@@ -230,7 +230,7 @@ class Requests:
             self._found.append((last := last + 1, data))
 
     def _forget_answered(self) -> None:
-        """Remove requests that were answered so long ago that all who may ask know of it."""
+        """Remove requests that were answered long enough ago for every sender to have seen it."""
         while self._answered and self._answered[0][0] < time.monotonic() - READERS_SECONDS:
             self._objects.remove([request_name(self._answered.popleft()[1])])
 
@@ -288,7 +288,7 @@ def _setting(number: int) -> str:
 
 
 def _same_query(state: State, request: QueryRequest) -> str | None:
-    """The name of a query that is registered as it is asked for, as by one who has asked before."""
+    """The name of a query that is already registered with the same text, as by an earlier request."""
     for name in state.same_names([request.name] if request.name else []):
         record = state.queries[name]
         if (record.sql, record.dialect, record.results) == (request.sql, request.dialect, request.results):
@@ -297,7 +297,7 @@ def _same_query(state: State, request: QueryRequest) -> str | None:
 
 
 def _check_new(state: State, names: Mapping[str, object]) -> None:
-    """Check that what is asked for replaces nothing of others.
+    """Check that a request replaces no query or view.
 
     Raises:
         QueryError: there is a query or view of one of the names.

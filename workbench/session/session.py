@@ -203,7 +203,7 @@ class Session(
         )
 
     def save(self, path: str | Path) -> Path | str:
-        """Copy the session as it is to another folder or address, to be opened there; this one goes on where it is.
+        """Copy the session to another folder or address, to be opened there; this one goes on in its own.
 
         Of its sinks the copy has those whose targets are objects of this process, such as functions, which are given
         again there. Two sessions that send to one folder or table would mix their answers.
@@ -243,7 +243,7 @@ class Session(
         return self.parts.integrity.check(empty)
 
     def rest(self) -> None:
-        """End what the session does by itself: it plays, listens and serves no more, and its answers can still be read.
+        """End the session's background work: playing, listening and serving; its answers can still be read.
 
         A ``run`` reads its sources again.
         """

@@ -135,7 +135,7 @@ class State:
 
     @cached_property
     def view_names(self) -> ViewNames:
-        """What the columns of views are called; a query's names are its own."""
+        """The names of views' columns; a query's names are its own."""
         own = {name for name, query in self.queries.items() if not query.is_view}
         return ViewNames.of({name: view for name, view in self.views.items() if name not in own})
 
@@ -157,7 +157,7 @@ class State:
         return self.reports[-1].batch if self.reports else 0
 
     def query(self, name: str) -> QueryRecord:
-        """The query of that name, in whatever case.
+        """The query of a name, whatever the case of its letters.
 
         Raises:
             QueryError: no query has that name; the hint has the nearest.
@@ -176,7 +176,7 @@ class State:
         raise QueryError(f"there is no query {name}", hint=each or hint_of(name, "queries:", self.queries))
 
     def stream(self, name: str) -> Stream:
-        """The stream or table of that name, in whatever case.
+        """The stream or table of a name, whatever the case of its letters.
 
         Raises:
             StreamError: no stream has that name; the hint has the nearest.
@@ -201,7 +201,7 @@ class State:
         return self.batch if tree is None or tree.suspended_at is None else tree.suspended_at
 
     def current(self, query: QueryRecord) -> QueryRecord | None:
-        """The record of the same registration as it is now; ``None`` when it was dropped or replaced."""
+        """The present record of the same registration; ``None`` when it was dropped or replaced."""
         record = self.queries.get(query.name)
         return record if record is not None and record.id == query.id else None
 
@@ -212,7 +212,7 @@ class State:
         return "replaced" if self.same_names([query.name]) else "dropped"
 
     def same_names(self, names: Iterable[str]) -> list[str]:
-        """The registered queries of these names, in whatever case."""
+        """The registered queries of some names, whatever the case of their letters."""
         folded = {name.lower() for name in names}
         return [name for name in self.queries if name.lower() in folded]
 

@@ -139,7 +139,7 @@ def learn(runtime: Runtime, state: State) -> State:
 
 
 def register(runtime: Runtime, state: State, texts: Mapping[str, BoundText], force: bool = True) -> State:
-    """Fold queries into the network, in place of those of the same names, and compute what is new.
+    """Fold queries into the network, replacing those of the same names, and compute the new nodes.
 
     Args:
         force: whether joins are computed however many pairs they look at.
@@ -198,7 +198,7 @@ def suspend(state: State, names: Collection[str], by_load: bool = False) -> Stat
 
 
 def resume(runtime: Runtime, state: State, names: Collection[str]) -> State:
-    """Resume suspended queries: the operators that were suspended are computed anew from all data so far."""
+    """Resume suspended queries: the suspended operators are computed again from all data so far."""
     going = {
         name: replace(query, suspended=None, by_load=False) for name, query in state.queries.items() if name in names
     }

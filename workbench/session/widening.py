@@ -128,7 +128,7 @@ def _known(stream: Stream, column: str) -> tuple[str, DataType]:
 
 
 def _check(stream: Stream, wide: Stream, new: WidenedColumn, before: DataType) -> None:
-    """Check that a type has all values that are there, and that what is declared of the stream goes with it."""
+    """Check that a type has all stored values, and that the declarations of the stream suit it."""
     name = f"{stream.name}.{display_name(new.name)}"
     if stream.time is not None and stored_name(stream.time) == new.name and new.type.kind not in TIME_KINDS:
         hint = "event time is a date, a timestamp or an integer"
@@ -193,7 +193,7 @@ def _wider(before: DataType, found: DataType, numbers: Sequence[Decimal]) -> Dat
 
 
 def _with_wider(runtime: Runtime, state: State, stream: Stream, wide: Stream) -> State:
-    """The state with a stream of other types, and all that reads it computed anew."""
+    """The state with wider types of a stream, in which all of its readers are computed again."""
     batches = {report.batch: report.taken.get(stream.name, 0) for report in state.reports}
 
     def widened(bare: State) -> State:

@@ -121,7 +121,7 @@ class Choice:
 
 @dataclass
 class Record:
-    """Decisions as they are taken, by node; a node that is not in it is an equal computation or new."""
+    """The decisions of one registration, by node; a node that is not in it is an equal computation or new."""
 
     choices: dict[NodeId, Choice] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)

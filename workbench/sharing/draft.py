@@ -89,7 +89,7 @@ class Draft:
         return Draft(network, catalog, options, estimates.over(nodes), owner, nodes, queries, constraints, views)
 
     def frozen(self) -> Network:
-        """The network as it is now; its order, in which it is drawn, is that of the catalog."""
+        """The present network, in the order of the catalog, in which it is drawn."""
         network = Network(self.nodes, self.queries)
         if list(network.nodes) != list(self.nodes):
             self.catalog.put_order(network.nodes)

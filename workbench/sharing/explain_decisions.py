@@ -87,7 +87,7 @@ def _columns(predicates: Iterable[ORPred]) -> frozenset[Column]:
 
 
 def _named(draft: Draft, candidate: Candidate, wording: Wording) -> Candidate:
-    """A candidate with what it does and for whom in the place of ids."""
+    """A candidate whose ids are replaced by operations and queries."""
     first, *others = draft.before.served.get(candidate.node, ()) or ("",)
     of = f" of {first}{f' and {len(others)} more' if others else ''}" if first else ""
     return replace(candidate, name=wording.name(candidate.node) + of, reason=wording.sentence(candidate.reason))

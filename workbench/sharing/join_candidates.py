@@ -52,7 +52,7 @@ class Subsumes:
 
 @dataclass(frozen=True)
 class Weakens:
-    """The join comes to serve when it tests only ``predicates``, by rule WEAKER or COVER."""
+    """The join serves if it is weakened to test only ``predicates``, by rule WEAKER or COVER."""
 
     join: Join
     predicates: PredSet
@@ -66,7 +66,7 @@ Match = Exact | Subsumes | Weakens
 
 @dataclass(frozen=True)
 class JoinChoice:
-    """A match of a pair, with what it is ranked by.
+    """A match of a pair, with the values by which it is ranked.
 
     Attributes:
         pair: what is to be joined.
@@ -86,7 +86,7 @@ class JoinChoice:
 
     @property
     def change(self) -> int:
-        """How much of the join must change: a join that serves as it is comes before one that must be weakened."""
+        """How much the join must change: one that serves without a change comes before one that must be weakened."""
         return {Rule.WEAKER: 1, Rule.COVER: 2}.get(self.match.rule, 0)
 
     @property
@@ -144,7 +144,7 @@ def keeps_keys(old: PredSet, new: PredSet) -> bool:
 
 
 def _matches(draft: Draft, pair: RootPair) -> Iterator[Match]:
-    """The joins that serve as they are; only where there are none, those that serve when they test less."""
+    """The joins that serve without a change; if there are none, those that serve when they test less."""
     subsuming = draft.catalog.joins_subsuming(*pair.roots, pair.required)
     for id_ in subsuming:
         join = draft.node(Join, id_)

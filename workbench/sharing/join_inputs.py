@@ -99,7 +99,7 @@ def _best_step(draft: Draft, parts: JoinParts, pairs: Iterable[tuple[int, int]])
 
 
 def _one_orientation(choices: Iterable[JoinChoice]) -> Iterable[JoinChoice]:
-    """Of the two ways to turn a self-join the one in which the join that is there keeps most of what it tests.
+    """Of the two orientations of a self-join, the one in which the present join keeps most of its tests.
 
     Estimates do not tell ``later by less than 40 days`` from ``earlier, or later by less than 40 days``.
     """

@@ -17,7 +17,7 @@ from workbench.sql.predicates.cnf import ORPred, PredSet, conjunction, map_predi
 
 @dataclass(frozen=True)
 class JoinInput:
-    """One input of a block: what is read.
+    """One input of a block, with its read.
 
     ``values``: its columns as expressions over the root that is read; ``None`` where they are the root's own columns.
     """
@@ -41,7 +41,7 @@ def restricted(draft: Draft, read: Read, predicates: PredSet) -> Read:
 
 @dataclass(frozen=True)
 class _Part:
-    """Inputs that are joined by now: what is read, and the positions of the inputs in it."""
+    """Inputs that are joined already: their read, and the positions of the inputs in it."""
 
     read: Read
     members: frozenset[int]
@@ -49,7 +49,7 @@ class _Part:
 
 @dataclass(frozen=True)
 class RootPair:
-    """Two parts that could be joined next, and what is required of their join, in one of the ways to orient it.
+    """Two parts that could be joined next, and the required predicate of their join, in one orientation.
 
     ``left`` and ``right`` are positions in ``JoinParts.parts``; ``required`` is over the roots of the two (JVOA form).
     """
@@ -150,7 +150,7 @@ class JoinParts:
         return [p for p in self.waiting if predicate_sources(p) <= members]
 
     def _required(self, draft: Draft, left: int, right: int) -> PredSet:
-        """What is required of the join of two parts, over their roots."""
+        """The required predicate of the join of two parts, over their roots."""
         pair = self.parts[left], self.parts[right]
         if pair not in self.required:
             self.required[pair] = self._over_roots(draft, left, right)

@@ -39,7 +39,7 @@ def essential(required: PredSet) -> PredSet:
 
 @cached(50_000)
 def selection_of(read: Read) -> Selection:
-    """The selection that holds just what is read, below the root and testing everything."""
+    """The selection with exactly the rows of a read, directly below the root."""
     return Selection(read, read.root, read.required)
 
 

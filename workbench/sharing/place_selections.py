@@ -25,7 +25,7 @@ from workbench.sql.predicates.implication import difference, implies
 
 
 def place_selections(draft: Draft) -> None:
-    """Bring the selections of all dirty trees, and what readers read, to what is required."""
+    """Place the selections of all dirty trees, and the reads of their readers, by the required predicates."""
     for root in draft.dirty_parents_first():
         _Tree(draft, root, draft.guaranteed(root)).arrange()
     draft.dirty_roots.clear()
@@ -130,7 +130,7 @@ class _Tree:
             draft.remove(id_)
 
     def _put_below(self, selection: Selection, parent: NodeId) -> None:
-        """Put a selection below a parent, testing what the parent's rows need not satisfy."""
+        """Put a selection below a parent; it tests the predicates that the parent does not guarantee."""
         rest = residual(selection.read.required, self.guaranteed)
         if parent != self.root:
             rest = difference(rest, self.draft.node(Selection, parent).read.required)

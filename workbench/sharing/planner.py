@@ -87,7 +87,7 @@ class Planner:
 
     @property
     def estimates(self) -> Estimates:
-        """Estimates of rows, from what is known of the streams and what batches have shown."""
+        """Estimates of rows, from the statistics of streams and the observations of batches."""
         known = self._estimated
         if known is None or known.streams is not self.streams or known.observed is not self.observed:
             self._estimated = known = Estimates(self.streams, observed=self.observed, evaluate=self.evaluate)
@@ -99,7 +99,7 @@ class Planner:
         observed: Observed,
         constraints: StreamConstraints = MappingProxyType({}),
     ) -> None:
-        """Plan from now on with what is known of the streams, what batches have shown, and what holds of the rows."""
+        """Use these statistics, observations and constraints in planning from now on."""
         self.streams, self.observed, self.constraints = streams, observed, constraints
 
     def refresh(self, network: Network) -> None:
@@ -138,7 +138,7 @@ class Planner:
         return Planned(draft.frozen(), explanation)
 
     def _cheapest(self, network: Network, name: str, query: LogicalQuery, eager: bool) -> _Form:
-        """The form of a query that costs least beside what the network has, and what it does otherwise."""
+        """The form of a query whose additional cost in the network is least, and its difference from the text."""
         forms = [_Form(query, ())]
         known = (self.streams.get(stream.lower()) for stream in streams_of(query))
         most = max((statistics.rows for statistics in known if statistics), default=0)
@@ -168,7 +168,7 @@ class Planner:
         return left
 
     def without(self, network: Network, names: Iterable[str]) -> Network:
-        """The network without some queries that may come back: what was found out about them stays in the cache."""
+        """The network without some queries that may be registered again: their results stay in the planning cache."""
         with self.catalog.transaction():
             draft = self._draft(network)
             drop_queries(draft, names)

@@ -45,7 +45,7 @@ _NARROWER = (SetOperator.UNION, SetOperator.UNION_ALL)
 
 @dataclass(frozen=True)
 class _Fit:
-    """A set operator that can stand for some branches.
+    """A set operator that can serve some branches.
 
     Attributes:
         node: the set operator.
@@ -68,7 +68,7 @@ def choose_set_operator_inputs(draft: Draft) -> None:
 
 
 def choose_inputs(draft: Draft, id_: NodeId) -> None:
-    """Choose what a set operator is computed from; with rerouting also those that read the same branches."""
+    """Choose the inputs of a set operator; with rerouting also those of others over the same branches."""
     node = draft.node(SetOperation, id_)
     related = _over_branches_of(draft, node) if draft.options.reroute else []
     for other in dict.fromkeys([id_, *related]):

@@ -67,7 +67,7 @@ Values = Callable[[Column], Expression]
 
 @dataclass(frozen=True)
 class Translation:
-    """A query in the network: what it reads, and its outputs over the columns of the root that is read.
+    """A query in the network: its read, and its outputs over the columns of that root.
 
     ``window`` is still to be applied to the rows, by a node or when the answer is read.
     """

@@ -41,7 +41,7 @@ _SECOND = 1_000_000
 
 
 def windowed(draft: Draft, read: Read, window: PredSet) -> Read:
-    """The rows read that are in a window, as a node that keeps them; without a window what is read.
+    """The read of a window over a read, as a node; without a window the read itself.
 
     A window on a source takes all of its rows: queries that test different things share it, with the tests below.
     """

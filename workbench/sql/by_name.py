@@ -15,7 +15,7 @@ LISTED = 10
 
 
 class ByName(Mapping[str, T]):
-    """Things of a session by their names, in whatever case, as they are at one moment.
+    """Things of a session by their names, whatever the case of the letters, at one moment.
 
     Example:
         >>> streams = ByName("stream", {"Trades": 1})

@@ -245,7 +245,7 @@ def _of_matches(block: Block) -> Iterator[Check]:
 
 
 def _early_and_late(block: Block) -> tuple[dict[Guarded, None], dict[Guarded, None]]:
-    """What must be looked at in the rows that a block reads, and in what it gives."""
+    """The checks over the rows that a block reads, and over its results."""
     grouping, outputs = block.grouping, [output.expression for output in block.outputs]
     over = [analyzed.call for analyzed in block.analytics]
     analyzed = _guarded(e for call_ in over for e in (*call_.arguments, *call_.over.expressions))

@@ -64,7 +64,7 @@ def all_help() -> tuple[FunctionHelp, ...]:
 
 
 def _declared(function: Function) -> FunctionHelp:
-    """What a declaration says of a function, whose arguments are of plain types."""
+    """The help of a declaration, whose arguments are of plain types."""
     match = _HELP.fullmatch(function.help)
     assert match is not None, function.help
     signature, purpose = match.groups()

@@ -169,7 +169,7 @@ def _is_computed(part: Input) -> bool:
 
 
 def _of_input(tests: PredSet, source: int) -> PredSet:
-    """Those that read one input alone, over its columns."""
+    """The conditions that read one input alone, over its columns."""
     own = pred_set(test for test in tests if {column.source for column in predicate_columns(test)} == {source})
     return map_predicates(own, lambda column: replace(column, source=0))
 
@@ -274,7 +274,7 @@ def _counted_apart(part: Ordered) -> dict[Column, Expression]:
 
 
 def _named_outputs(block: Block) -> dict[Column, Expression]:
-    """What a block's columns mean in its rows or groups."""
+    """The expressions of a block's columns over its rows or groups."""
     shown = [(stored_name(output.name), output.expression) for output in block.outputs]
     names = [name for name, _ in shown]
     return {
@@ -295,7 +295,7 @@ def _shown(block: Block) -> dict[Column, Expression]:
 
 
 def _of_rows(block: Block) -> dict[Column, Expression]:
-    """What a block's columns mean in the rows of its inputs."""
+    """The expressions of a block's columns over the rows of its inputs."""
     if block.grouping is None:
         return _shown(block)
     groups = _of_one_row(block.grouping)

@@ -118,7 +118,7 @@ def refuse_shape(query: LogicalQuery, source: SourceText, node: exp.Expr) -> Non
 
 
 def _read(query: Input, read: Mapping[Input, int]) -> int:
-    """How often a query reads streams, with what it reads written out.
+    """How often a query reads streams, with views written out.
 
     DISTINCT rows are not repeated by those who read them. A semijoin or antijoin reads its left side in all branches,
     and so does an outer join for rows without a partner, which counts once.

@@ -440,7 +440,7 @@ class SessionStreams:
 def _corrections(
     live: Reader | None, key: Sequence[str] | str | None, changes: str | None, weight: str | None
 ) -> Corrections | None:
-    """How rows change: as the source says it, or as it is declared."""
+    """How rows are corrected, as the source or its declaration says."""
     said = None if live is None else live.corrections([key] if isinstance(key, str) else key or ())
     if said is None:
         return corrections_of(changes, key, weight)

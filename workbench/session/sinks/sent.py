@@ -74,7 +74,7 @@ class Sent:
         return self._types == tuple(types)
 
     def add(self, delivery: Delivery, changes: pa.Table) -> None:
-        """Write down what the target is to get: the column ``weight``, then the query's."""
+        """Note the rows that the target is to get: the column ``weight``, then the query's."""
         rows = stored_changes(changes, self._types)
         self._write(delivery.number, delivery, rows)
         self.last = delivery
@@ -89,7 +89,7 @@ class Sent:
         return self._shown(_read(self._files[-1].path))
 
     def compact(self) -> None:
-        """The target has got all of it: put files together if there are many."""
+        """Put files together if there are many; the target has all of them."""
         if len(self._files) < MOST:
             return
         begin = len(self._files) - 2

@@ -151,7 +151,7 @@ class Sink:
             raise self._refusal
 
     def tried_again(self, patience: float) -> str:
-        """Try the target again, and wait for some seconds at most; what is wrong then, "" where nothing is."""
+        """Try the target again, and wait at most for some seconds; gives the problem, "" where there is none."""
         done = threading.Event()
         self._waiting.append(done)
         self._due.set()
@@ -223,7 +223,7 @@ class Sink:
         return place.line not in (None, self._source.line()) or place.batch > latest
 
     def _begin(self, line: int) -> None:
-        """Know what the target has of what was last given to it."""
+        """Find out which delivery the target has."""
         self._sent = Sent(self._folder_of_sent, self._source.types())
         known = self._target.begin(self._place.id, self._source.types())
         self._target.claim(self._place.query)
@@ -253,7 +253,7 @@ class Sink:
         self._save(replace(self._place, line=line, batch=batch))
 
     def _due_deliveries(self, line: int, latest: int) -> Iterator[tuple[Delivery, pa.Table]]:
-        """What the target lacks."""
+        """The deliveries that the target lacks."""
         place = self._place
         if self._is_elsewhere(place, latest):
             changes = self._sent.changes_to(self._changes_up_to(latest))

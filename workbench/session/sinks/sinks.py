@@ -193,7 +193,7 @@ class Sinks:
             sink.notify()
 
     def close(self) -> None:
-        """End all; what they could not bring is brought when the session is opened again."""
+        """End all sinks; deliveries that are left are made when the session is opened again."""
         ends = time.monotonic() + self._limits.milliseconds_closing_sinks / 1000
         for sink in self._sinks.values():
             sink.close(max(0.0, ends - time.monotonic()))

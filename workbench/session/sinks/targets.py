@@ -137,7 +137,8 @@ def _target_of(given: object) -> Target:
 
 
 def _takes_other_arguments(function: Callable[..., object]) -> str:
-    """What a callable takes where it cannot be called with a batch and its changes; "" where it can, or does not say.
+    """The arguments of a callable that cannot be called with a batch and its changes; "" where it can, or where it is
+    unknown.
 
     Example:
         >>> _takes_other_arguments(lambda rows: rows), _takes_other_arguments(print)

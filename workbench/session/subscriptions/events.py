@@ -33,7 +33,7 @@ class Closeable(Protocol):
 
 @dataclass(frozen=True)
 class AnswerPlace:
-    """What a subscriber has: the answer after a batch.
+    """A subscriber's position: it has the answer after a batch.
 
     Attributes:
         batch: the batch.
@@ -130,7 +130,7 @@ class Subscriptions:
         return self._queries.of(self._store.state.query(name))
 
     def answer(self, name: str) -> AnswerEvent:
-        """The answer of a query as it is now.
+        """The present answer of a query.
 
         Raises:
             QueryError: there is no such query, or it does not run.
@@ -141,7 +141,7 @@ class Subscriptions:
         return AnswerEvent(AnswerPlace(batch, line), query.arrow_result(batch=batch), True)
 
     def follow(self, name: str, place: AnswerPlace | None = None) -> Iterator[AnswerEvent | None]:
-        """What a subscriber is to be sent, for as long as the query runs and the session is open.
+        """The events for a subscriber, for as long as the query runs and the session is open.
 
         Args:
             name: of the query.

@@ -94,7 +94,7 @@ class AnswerFlights(flight.FlightServerBase):
 
 
 def _ticket(text: bytes) -> dict[str, Any]:
-    """What a ticket asks for.
+    """The query and the options that a ticket asks for.
 
     Raises:
         QueryError: it is no ticket.

@@ -54,7 +54,7 @@ class Difference:
 
 
 def bag_difference(right: pa.Table, kept: pa.Table) -> Difference:
-    """What rows that are kept lack, and have too many, beside those that are right; both with the same types.
+    """The rows that the kept rows lack, or have too many, compared with the right ones; both have the same types.
 
     Example:
         >>> found = bag_difference(pa.table({"n": [1, 2, 2]}), pa.table({"n": [1, 2, None]}))

@@ -20,7 +20,7 @@ ORDER_OF_ADDITIONS = (
 
 
 class Outcome(StrEnum):
-    """What a verification has found."""
+    """The result of a verification."""
 
     SAME = "same"
     DIFFERS = "differs"
@@ -30,7 +30,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Verification(TellsNames):
-    """What the verification of one answer has found.
+    """The result of verifying one answer.
 
     Attributes:
         query: its name.

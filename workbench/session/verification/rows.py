@@ -75,7 +75,7 @@ class StoredRows:
     weighted: bool
 
     def frame(self, spark: SparkSession) -> DataFrame:
-        """The rows, each as often as it is there."""
+        """The rows, each repeated by its multiplicity."""
         rows = spark.read.parquet(str(self.file))
         if not self.weighted:
             return rows

@@ -23,7 +23,7 @@ MAX_SHIFT = 4_000_000
 
 
 def exact_value(value: object) -> Fraction | None:
-    """The number that a constant of an exact type stands for; ``None`` for any other constant.
+    """The number of a constant of an exact type; ``None`` for any other constant.
 
     Example:
         >>> str(exact_value(Decimal("0.50"))), str(exact_value(dt.date(1970, 1, 3))), exact_value("1")
@@ -196,7 +196,7 @@ def _widened_dates(expression: Call, left: Expression, right: Expression) -> Exp
 
 
 def days(expression: Expression) -> Expression:
-    """A date as its days since 1970-01-01; any other expression as it is."""
+    """A date as its days since 1970-01-01; any other expression unchanged."""
     if expression.type != DATE:
         return expression
     if isinstance(expression, Constant):

@@ -242,7 +242,7 @@ def map_columns(expression: Expression, change: Callable[[Column], Expression]) 
 
 
 def substituted(expression: Expression, values: Mapping[Expression, Expression]) -> Expression:
-    """The expression with others in the place of some of its calls; what is inside a call is replaced first.
+    """The expression with some of its calls replaced; inner parts are replaced first.
 
     Example:
         >>> from workbench.sql.algebra.types import STRING

@@ -45,7 +45,7 @@ class PatternStep:
 
 @dataclass(frozen=True)
 class Navigation:
-    """A value of a match, as it is seen from one of its rows.
+    """A value of a match, seen from one of its rows.
 
     Attributes:
         found: what it is.

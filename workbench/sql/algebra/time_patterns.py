@@ -180,7 +180,7 @@ def _readers(parts: Iterable[str]) -> tuple[_Part, ...] | None:
 
 @dataclass(frozen=True)
 class TimePattern:
-    """A pattern, and what is known of it without Spark.
+    """A pattern, with the parts that can be evaluated without Spark.
 
     Attributes:
         writes: what makes the text of each of its parts; ``None`` where only Spark does.

@@ -32,7 +32,7 @@ OF_ZONES = (CLOCK_OF, INSTANT_OF, LAST_INSTANT_OF, KEPT_INSTANT_OF, BY_OFFSET_OF
 
 @dataclass(frozen=True)
 class Zoning:
-    """The zone of a text, and what its dialect makes of it.
+    """The time zone of a text, and the rules of its dialect for it.
 
     Attributes:
         zone: its name.
@@ -90,7 +90,7 @@ def known_zone(name: str) -> str:
 
 
 def clock_at(instant: dt.datetime, zone: str) -> dt.datetime:
-    """What the clock of a zone shows at an instant, both without a zone, the instant in UTC.
+    """The time on the clock of a zone at an instant; both are without a zone, the instant in UTC.
 
     Raises:
         OverflowError: that is before the year 1 or after 9999.

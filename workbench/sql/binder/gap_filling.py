@@ -132,7 +132,7 @@ class _GapFilling:
         return Filled(outer, _ROWS, self._rows())
 
     def _grouped(self, node: exp.Expr) -> exp.Expr:
-        """What an item of GROUP BY is, which may be the number or the alias of one of the select list."""
+        """The expression of an item of GROUP BY, which may be a position or an alias of the select list."""
         items = self.select.expressions
         if isinstance(node, exp.Literal) and node.name.isdigit() and 0 < int(node.name) <= len(items):
             return items[int(node.name) - 1].unalias()
@@ -251,7 +251,7 @@ class _GapFilling:
         return ends[0], ends[1]
 
     def _end_of(self, test: exp.Expr, time: exp.Expr, ends: list[exp.Expr | None]) -> None:
-        """Note what a condition says of the ends."""
+        """Note the end that a condition sets."""
         if isinstance(test, exp.Between) and test.this == time:
             self._end_of(exp.GTE(this=time.copy(), expression=test.args["low"].copy()), time, ends)
         if type(test) in _ENDS and test.this == time and not any(map(_is_no_constant, test.expression.walk())):
@@ -289,7 +289,7 @@ class _GapFilling:
         return Block((groups,), TRUE, tuple(outputs), analytics=calls, qualify=is_there)
 
     def _series(self, rows: LogicalQuery, first: Expression, last: Expression, name: str) -> LogicalQuery:
-        """Rows, each as often as there are numbers from one value of it to another; with the number."""
+        """Rows joined with a series of numbers from one of their values to another."""
         ends = {f"{name}_from": first, f"{name}_to": last}
         outputs = [Output(own, _column(rows, own)) for own, _ in output_columns(rows)]
         outputs += [Output(own, value) for own, value in ends.items()]
@@ -301,7 +301,7 @@ class _GapFilling:
 
 
 def _with_begins(groups: LogicalQuery, keys: list[str], by: str, start: Expression) -> SetQuery:
-    """Groups, and beside those of each key an empty one at the begin."""
+    """Groups, with an empty group at the begin of each key."""
     columns = output_columns(groups)
     key = tuple(Output(name, _column(groups, name)) for name in keys)
     begins = Block((groups,), TRUE, key or (Output(_LAST, Constant(0, INTEGER)),), distinct=True)

@@ -164,7 +164,7 @@ class _Recognized:
         return self.b.bind(part)
 
     def _subsets(self) -> dict[str, tuple[str, ...]]:
-        """Names that stand for several variables."""
+        """Names for several variables."""
         subsets: dict[str, tuple[str, ...]] = {}
         for name, variables in self.node.args.get("subset") or ():
             for variable in variables:
@@ -264,7 +264,7 @@ class _Recognized:
         variable: int | None,
         final: bool,
     ) -> Expression:
-        """An expression over what it reads of a match.
+        """An expression over the values that it reads of a match.
 
         Args:
             node: the expression.
@@ -326,7 +326,7 @@ class _Recognized:
     def _value(
         self, node: exp.Expr, keep: Callable[[Navigation, Expression | None], Column], final: bool
     ) -> Expression | None:
-        """What a node reads of the match; ``None`` where it only computes."""
+        """The value of the match that a node reads; ``None`` where it only computes."""
         if is_aggregate(node, self.context.schema):
             return self._statistic(node, keep, final)
         name = node.name.upper() if isinstance(node, exp.Anonymous) else ""
@@ -431,7 +431,7 @@ class _Recognized:
 
 
 def _variables(node: exp.Expr) -> set[str]:
-    """The variables whose rows columns are of; the empty name stands for all rows."""
+    """The variables whose rows columns are of; the empty name means all rows."""
     read = node.find_all(exp.Column)
     return {pattern_variable(c.table, c.args["table"].args.get("quoted")) if c.table else "" for c in read}
 

@@ -70,7 +70,7 @@ def of_array(node: exp.Expr) -> exp.Expr | None:
 
 
 def outside_subqueries(node: exp.Expr) -> Iterator[exp.Expr]:
-    """A syntax node and all below it, except what is in subqueries."""
+    """A syntax node and all nodes below it, except those in subqueries."""
     return node.walk(prune=lambda inner: isinstance(inner, QUERIES))
 
 

@@ -242,7 +242,7 @@ def _has_a_row(first: exp.Expr) -> bool:
 
 
 def _refuse_other_operators(body: exp.Expr, name: str, source: SourceText) -> None:
-    """Refuse what is no ``first UNION [ALL] next``."""
+    """Refuse every form other than ``first UNION [ALL] next``."""
     if not isinstance(body, exp.Union) or _reads(body.this, name):
         hint = "write first UNION ALL next, and read it in next"
         source.refuse(f"{name} in its own query there", _reads(body, name)[0], hint)

@@ -138,7 +138,7 @@ class ScalarBinder:
         return None if self.aggregation is None else self.aggregation.keep
 
     def _resolved(self, column: exp.Column) -> Expression:
-        """What a column name means; the hint of one that is unknown says where rows have it nonetheless."""
+        """The meaning of a column name; the hint for an unknown name says where rows have it nonetheless."""
         try:
             return self.scope.resolve(column)
         except SqlError as problem:

@@ -195,7 +195,7 @@ class StreamWindows:
         return stream, self._unit(stream, window.counted)
 
     def _unit(self, stream: str, counted: bool = False) -> str:
-        """What the time of a stream counts."""
+        """The unit of a stream's time."""
         time = None if counted else self.context.schema.time(stream)
         return _ROWS if time is None else _TIMES if time.type.temporal else "numbers"
 

@@ -179,7 +179,7 @@ def rule_of(statistic: AggregateCall) -> StatisticRule:
 
 
 def category(statistic: AggregateCall) -> Category:
-    """What the thesis calls the statistic."""
+    """The thesis's name for the kind of statistic."""
     kept = rule_of(statistic).kept
     return "holistic" if kept is KeptAs.VALUES else "algebraic" if kept is KeptAs.PRODUCTS else "distributive"
 

@@ -232,7 +232,7 @@ def _square(argument: Expression) -> Expression:
 
 
 def _listed(arguments: Arguments) -> tuple[Arguments, DataType]:
-    """A text, what stands between two of them, and what they are ordered by."""
+    """A text, the separator between two, and the keys of their order."""
     value, separator, *order = arguments
     return (as_string(value), coerce(separator, STRING), *order), STRING
 

@@ -150,7 +150,7 @@ def hexadecimal(b: ExpressionBinder, node: exp.Hex) -> Expression:
 
 
 def _bits(value: Expression) -> int:
-    """Those of its type, 32 of a constant that has no more."""
+    """The bits of its type, 32 for a constant that needs no more."""
     if isinstance(value, Constant) and (not isinstance(value.value, int) or fits(value.value, integer(32))):
         return 32
     return max(value.type.bits, 32)

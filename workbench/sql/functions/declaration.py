@@ -226,7 +226,7 @@ def variable_sql(name: str) -> str:
 
 
 def let(name: str, value: str, body: str) -> str:
-    """SQL in which a name stands for a value, which is so computed once."""
+    """SQL that computes a value once and uses it by a name."""
     return f"transform(array({value}), {name} -> {body})[0]"
 
 

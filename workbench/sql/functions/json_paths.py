@@ -65,12 +65,12 @@ class _Place:
         return replace(self, paths=paths)
 
     def call(self, function: str, *arguments: Expression) -> Expression:
-        """A function of what is there."""
+        """A function of the value at the path."""
         calls = self._calls(function, arguments)
         return calls[0] if len(calls) == 1 else call("coalesce", *calls)
 
     def holds(self, function: str, *arguments: Expression) -> Expression:
-        """A condition on what is there, which is false of what is not."""
+        """A condition on the value at the path, false where there is none."""
         calls = self._calls(function, arguments)
         return calls[0] if len(calls) == 1 else call("or", *calls)
 
@@ -199,7 +199,7 @@ def _contained(b: ExpressionBinder, place: _Place, wanted: Any, node: exp.Expr) 
 
 
 def _where_there(place: _Place, condition: Expression) -> Expression:
-    """A condition on what is at a place, NULL where nothing is."""
+    """A condition on the value at a path, NULL where there is none."""
     return call("case", call("is_null", place.call("json_type")), Constant(None, STRING), condition)
 
 
@@ -246,7 +246,7 @@ def refuse_elements(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
 
 
 def _place(b: ExpressionBinder, node: exp.Expr) -> _Place:
-    """What a chain of arrows means; any text is JSON itself."""
+    """The path of a chain of arrows; any text is JSON itself."""
     node = node.unnest()
     if _is_jsonb(node) and _is_arrow(node.this.unnest()):
         node = node.this.unnest()

@@ -299,7 +299,7 @@ def path_parts(path: str) -> tuple[str | int, ...]:
 
 
 def at(value: Any, path: str) -> Any:
-    """What is at a path, or ``ABSENT``; a place below 0 counts from the end.
+    """The value at a path, or ``ABSENT``; a position below 0 counts from the end.
 
     Example:
         >>> at(read_json('{"a": [1, 2]}'), "$['a'][-1]")

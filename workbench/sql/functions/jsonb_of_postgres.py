@@ -137,7 +137,7 @@ def _steps(path: str) -> tuple[tuple[str, str], ...]:
 
 
 def jsonb_at_path(value: Any, path: str) -> Any:
-    """What is at a path such as ``$['a'][0]`` in a value, or ``NO_VALUE``.
+    """The value at a path such as ``$['a'][0]``, or ``NO_VALUE``.
 
     Example:
         >>> jsonb_at_path({"a": [1, 2]}, "$['a'][1]"), jsonb_at_path({"a": 1}, "$['a'][00]")

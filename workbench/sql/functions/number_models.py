@@ -237,7 +237,7 @@ class _Writer:
         return last
 
     def write(self, element: str) -> None:
-        """What stands for an element."""
+        """Write the text of an element."""
         match key := element.upper():
             case "9" | "0" | "." | "D":
                 if "RN" not in self.model.flags:
@@ -367,7 +367,7 @@ class _Reader:
             self.at, count = self.at + 1, count - 1
 
     def read(self, element: str) -> None:
-        """What stands for an element."""
+        """Read the text of an element."""
         match key := element.upper():
             case "9" | "0" | "." | "D":
                 self._digit(key)

@@ -161,7 +161,7 @@ class _Part:
 
 
 class FormatError(ValueError):
-    """A format, or what it does with a value, is not known."""
+    """A format, or its effect on a value, is not known."""
 
 
 @lru_cache(maxsize=512)

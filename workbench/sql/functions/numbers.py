@@ -302,7 +302,7 @@ def log(b: ExpressionBinder, node: exp.Log) -> Expression:
 
 @reads_name("positive", takes=1)
 def positive(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
-    """POSITIVE(x), a number as it is."""
+    """POSITIVE(x), the number itself."""
     if not arguments[0].type.numeric:
         raise TypeClash("POSITIVE takes a number")
     return arguments[0]

@@ -167,7 +167,7 @@ def _monomial(one: Expression, other: Expression) -> Expression | None:
 
 
 def factors_of(term: Expression) -> tuple[Expression, ...]:
-    """What a term is a product of, conversions left away.
+    """The factors of a term, without conversions.
 
     Example:
         >>> from workbench.sql.algebra.expressions import Column, text

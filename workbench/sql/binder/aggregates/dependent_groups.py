@@ -18,7 +18,7 @@ def with_dependent_groups(
     inputs: Sequence[Input],
     keys: Mapping[str, tuple[str, ...]],
 ) -> tuple[Expression, ...]:
-    """Groups, and the columns that are read beside them and depend on them.
+    """The groups, and the columns that depend on them and are read.
 
     Args:
         groups: of GROUP BY.

@@ -92,7 +92,7 @@ def _of_names(join: exp.Join, names: list[exp.Expr], before: str, source: Source
 
 
 def _is_key(test: exp.Expr | None, alias: str) -> bool:
-    """Whether it is an equality of what one side of the join has with what the other has."""
+    """Whether it is an equality of expressions of the two sides of the join."""
     if not isinstance(test, exp.EQ):
         return False
     tables = [{column.table.lower() for column in part.find_all(exp.Column)} for part in (test.this, test.expression)]

@@ -51,7 +51,7 @@ _ALWAYS = Rows(())
 
 
 def resolved(trees: Iterable[FromTree], block: Block) -> Block:
-    """The block with its inputs, and what it reads as columns of these.
+    """The block with its inputs, and its expressions over columns of these.
 
     Args:
         trees: what is joined.
@@ -136,7 +136,7 @@ def _read(block: Block) -> frozenset[Column]:
 
 
 def _computed_in(tree: FromTree) -> frozenset[Column]:
-    """The columns that stand for expressions in a tree."""
+    """The columns of a tree that have the values of expressions."""
     match tree:
         case Leaf():
             return frozenset()
@@ -148,7 +148,7 @@ def _computed_in(tree: FromTree) -> frozenset[Column]:
 
 
 def _read_by_tree(tree: FromTree) -> frozenset[Column]:
-    """The columns that conditions of a tree read, and what is computed in it."""
+    """The columns that conditions and expressions of a tree read."""
     match tree:
         case Leaf():
             return frozenset()
@@ -280,5 +280,5 @@ def _set_operation(operator: str, all_: bool, branches: Sequence[Block]) -> SetQ
 
 
 def _name(place: int) -> str:
-    """What a column of a tree's query is called."""
+    """The name of a column of a tree's query."""
     return f"c{place + 1}"

@@ -33,7 +33,7 @@ _LATER = ("distinct", "order", "limit", "offset", "fetch", "with_")
 
 @dataclass
 class Exploded:
-    """What the functions of a select list are.
+    """The elements that the functions of a select list give.
 
     Attributes:
         items: the columns of an item that is one of them.

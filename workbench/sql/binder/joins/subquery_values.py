@@ -89,7 +89,7 @@ class RowsAround(Protocol):
 
 @dataclass(frozen=True)
 class FromRows:
-    """The rows of a FROM clause, and names of it."""
+    """The rows and names of a FROM clause."""
 
     clause: FromClause
     scope: Scope

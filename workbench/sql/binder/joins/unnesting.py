@@ -102,7 +102,7 @@ class OuterNames:
 
 
 def inward(expression: Expression) -> Expression:
-    """The inverse: what a subquery sees of the outer query, in that query."""
+    """The inverse: an expression of a subquery over the outer query, in that query."""
     return map_columns(expression, Column.inward)
 
 

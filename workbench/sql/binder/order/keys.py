@@ -164,7 +164,7 @@ def _selected(node: exp.Expr, items: Sequence[Named], source: SourceText, called
 
 
 def shown_name(node: exp.Expr, source: SourceText) -> str:
-    """What an item of the select list is called: its alias, or its text."""
+    """The name of an item of the select list: its alias, or its text."""
     if isinstance(node, exp.Alias):
         if isinstance(node.args["alias"], exp.Placeholder):
             source.refuse(

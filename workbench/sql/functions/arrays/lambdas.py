@@ -54,7 +54,7 @@ def _over_elements(function: str, b: ExpressionBinder, node: exp.Expr, parts: li
 
 
 def _paired(arguments: Arguments) -> tuple[Arguments, DataType]:
-    """The elements of an array, each beside its place from 1."""
+    """The elements of an array, each with its position from 1."""
     return arguments, array_of(struct_of([("element", element_of(arguments[0])), ("place", INTEGER)]))
 
 
