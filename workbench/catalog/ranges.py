@@ -70,7 +70,7 @@ def _range(subject: Subject, values: ValueSet) -> Range:
 
 
 def _ordered(cut: Cut) -> SqlValue:
-    """A cut as a value of SQLite that is not greater than that of a greater cut."""
+    """A cut as a value that SQLite orders as cuts are ordered."""
     if cut in (BOTTOM, TOP):
         return LOWEST if cut == BOTTOM else _HIGHEST
     value = cut[1]

@@ -175,7 +175,7 @@ class Hydration:
         return replace(empty, relation=empty.relation.append(delta), state=state, log=log, extensible=True)
 
     def _extended(self, plan: TreePlan, old: Tree, added: AggregatePlan) -> Tree:
-        """A tree with the rows of the fused roots that are new; those of the others get columns that they lack."""
+        """A tree with the rows of new fused roots; rows of other roots get the columns that they lack."""
         empty = empty_tree(self.runner.jobs, plan, self.runner.folder(plan.name))
         delta, state_delta = self._from_nothing(added)
         relation = self._widened(empty.relation, old.relation)

@@ -117,7 +117,7 @@ class Meter:
 
     @contextmanager
     def counting(self, batch: int, names: Collection[str]) -> Iterator[None]:
-        """Count these operators, or nodes, of a batch while the context is open."""
+        """Count the finished ones of these operators, or nodes, within the context."""
         self._counted = frozenset(names)
         self.now = Progress(batch, 0, len(self._counted))
         try:

@@ -70,7 +70,7 @@ class JoinGraph:
 
     @cached_property
     def ties(self) -> tuple[tuple[Inputs, ORPred], ...]:
-        """The predicates over several inputs, each with these."""
+        """The predicates over several inputs, each with its inputs."""
         over = ((predicate_sources(p), p) for p in self.predicates)
         return tuple((inputs, p) for inputs, p in over if len(inputs) > 1)
 

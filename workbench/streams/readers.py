@@ -393,7 +393,7 @@ def _open_spark(frame: Any, scratch: Path) -> OpenedSource:
 
 
 def _mixed(records: Sequence[JsonRecord], schema: pa.Schema) -> str:
-    """The column of some records that has values of several types."""
+    """The name of the column that has values of several types."""
     for field in schema:
         try:
             pa.array([record.get(field.name) for record in records], field.type)

@@ -51,7 +51,7 @@ def run_in_order(parents: Mapping[str, Sequence[str]], work: Callable[[str], T],
 def run_all(
     names: Iterable[str], work: Callable[[str], T], pool: Executor, small: Callable[[str], bool] = lambda name: False
 ) -> dict[str, T]:
-    """Call a function for every name, as many at a time as the pool has threads.
+    """Call a function for every name, in the threads of a pool.
 
     Args:
         names: in the order of the result.

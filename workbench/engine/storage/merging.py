@@ -40,7 +40,8 @@ from workbench.files.mapped import MAPPED
 
 @dataclass(frozen=True)
 class MergeRuns:
-    """The work of a task that merges its part of some runs: its input has them as a change, its answer what it wrote.
+    """The work of a task that merges its part of some runs; the runs are its input's change, and its answer names the
+    files.
 
     Attributes:
         layout: of the rows that are written.

@@ -195,7 +195,7 @@ class Relation:
 
 
 def placed_run(run: Run, place: Callable[[Segment, str], Segment], folder: Path) -> Run:
-    """The segments of a run where ``place`` puts them; the run itself where they stay."""
+    """A run whose segments are moved by ``place``; the run itself if none is moved."""
     placed = tuple(place(segment, str(folder)) for segment in run)
     return run if placed == run else placed
 

@@ -53,7 +53,7 @@ HOPS = "for (t = ST; ; t += 7) { WindowIs(transfers, t - 6, t); }"
 
 @dataclass(frozen=True)
 class Long:
-    """A long run.
+    """The figures of a long run.
 
     Attributes:
         seconds: of every batch.

@@ -68,7 +68,7 @@ def metrics(context: NotebookContext, arguments: argparse.Namespace) -> None:
     argument("query", nargs="?", metavar="QUERY", completes="query", help="its name (default: all)"),
     *_LISTENING,
     argument("--flight", type=port_number, metavar="N", help="also a port for Arrow Flight; 0 takes a free one"),
-    argument("--stop", action="store_true", help="serve no more"),
+    argument("--stop", action="store_true", help="end it"),
     examples=(
         "%argus subscribe big_transfers",
         "%argus subscribe big_transfers --port 8090 --flight 8091",
@@ -118,7 +118,7 @@ def subscribe(context: NotebookContext, arguments: argparse.Namespace) -> None:
         metavar="N",
         help="the number of rows that each of these queries may read in a batch",
     ),
-    argument("--stop", action="store_true", help="serve no more"),
+    argument("--stop", action="store_true", help="end it"),
     examples=(
         "%argus agents",
         "%argus agents --port 8092 --token-from AGENTS_TOKEN",

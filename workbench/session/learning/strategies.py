@@ -44,7 +44,7 @@ class StrategyPlan:
 
 
 def compare_strategies(planner: Planner, asked: Mapping[str, Asked]) -> list[StrategyPlan]:
-    """Queries as each strategy plans them, and without sharing.
+    """The plans of all queries by each strategy, and without sharing.
 
     Args:
         planner: of the session, whose options stay but for the strategy.

@@ -159,7 +159,7 @@ class Sink:
         return self._problem
 
     def notify(self) -> None:
-        """There may be more."""
+        """Look for new deliveries soon."""
         self._due.set()
 
     def close(self, patience: float) -> None:

@@ -85,7 +85,7 @@ def _trailing_zeros(number: int) -> int:
 
 
 def _digits_of_whole(number: int, exponent: int, bits: int) -> tuple[str, int]:
-    """Of a whole number below 2^63: all digits, but for those below the last of its bits."""
+    """The digits of a whole number below 2^63, without those below the last bit of its DOUBLE."""
     unsaid = int((exponent - bits - 1) * math.log10(2)) if exponent - bits > 2 else 0
     number, rest = divmod(number, 10**unsaid)
     number += bool(unsaid) and 2 * rest >= 10**unsaid

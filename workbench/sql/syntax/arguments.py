@@ -242,7 +242,7 @@ def _build(name: str, builder: Builder, arguments: list[Any], **dialect: Any) ->
 
 
 def _named(builder: Builder, arguments: list[Any], places: set[int], dialect: dict[str, Any]) -> set[int]:
-    """Those of some places whose constant, or column, gives a name or a text to the node."""
+    """The places whose constant, or column, gives a name or a text to the node."""
     copies = [_other(a, place) if place in places else a.copy() for place, a in enumerate(arguments)]
     try:
         node = builder(copies, **dialect)

@@ -53,7 +53,7 @@ def slice_of(group: Expression) -> Expression:
 
 
 def without_overlap(block: Block) -> Block:
-    """A grouped block that has the same answer, and no windows that overlap."""
+    """A grouped block with the same answer whose windows do not overlap."""
     assert block.grouping is not None
     groups, statistics = block.grouping.groups, block.grouping.statistics
     start = next((g for g in groups if isinstance(g, Call) and g.function == SLIDING), None)

@@ -121,7 +121,7 @@ def _of_text(first: bytes) -> FileFormat | None:
 
 
 def _how_to_convert(name: str) -> str | None:
-    """What to do with a file whose name says that it is of a kind that others read."""
+    """How to convert a file whose name says that other programs read it."""
     ending = Path(name.lower()).suffix
     if by_pandas := _READ_BY_PANDAS.get(ending):
         first = "[0]" if by_pandas == "read_html" else ""

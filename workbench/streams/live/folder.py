@@ -370,7 +370,7 @@ class _Taken:
         return some.num_rows
 
     def goes_on(self, place: str, at: str, note: Note) -> None:
-        """The file goes on there."""
+        """Note the place from which a file is read on, and the note on it."""
         self.after[place] = at
         self.after[OffsetMark.NOTE + place] = note.text
 

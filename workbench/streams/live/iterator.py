@@ -82,7 +82,7 @@ class IteratorReader(TypedReader):
         self._puller.close()
 
     def _first_schema(self) -> pa.Schema:
-        """The columns of the first of its rows that say any, with the types that those have, too, that come at once.
+        """The columns and types of the first rows with columns, and of the rows that arrive together with them.
 
         What only later rows have is a member that is new (``drift``).
         """

@@ -38,7 +38,7 @@ class Prefixes:
     known: tuple[tuple[pa.Array, ...], ...]
 
     def of(self, hashes: Hashes) -> Prefixes:
-        """Those of some partitions; NULL is known of those before whose rows nothing stands."""
+        """The prefixes of some partitions, NULL for partitions without one."""
         at = np.searchsorted(self.hashes, hashes)
         there = np.append(self.hashes, 0)[at] == hashes
         there &= at < len(self.hashes)

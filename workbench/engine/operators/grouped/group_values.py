@@ -201,7 +201,7 @@ class GroupValues:
 
     @cached_property
     def _sizes(self) -> Positions:
-        """How many changes of values are stored for each dirty group, about."""
+        """The approximate number of stored changes of values of each dirty group."""
         key, ranges = Key(self._key.columns, nulls=True), KeyRanges(self._hashes)
         none = np.zeros(self.dirty.num_rows, dtype=np.int64)
         return sum((candidates_of_each(segment.path, key, ranges) for segment in self.stored), start=none)

@@ -227,7 +227,7 @@ class StateUpdate:
         return _placed(together, np.arange(len(owner)), owner, number)
 
     def _reduced(self, rows: pa.RecordBatch, starts: Positions) -> pa.RecordBatch:
-        """The parts of groups, of rows that stand group by group."""
+        """The reduced parts of groups; the rows of each group are adjacent."""
         cells = Cells.of_one_reader(starts, rows.num_rows)
         reduced = [cells.reduce(rows.column(part.name), part.combine, cells.every) for part in self.plan.state_parts]
         return pa.RecordBatch.from_arrays(reduced, schema=rows.schema)

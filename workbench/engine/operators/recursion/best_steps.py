@@ -143,7 +143,7 @@ def value_order(values: pa.Array, greatest: bool) -> np.ndarray:
 
 
 def first_of_keys(key: Positions, step: Positions, order: np.ndarray) -> Positions:
-    """Of rows that steps make those that are in one: the best of their key in the step, better than all before.
+    """The best row of each key in each step, if it is better than those of all earlier steps.
 
     Args:
         key: the number of each row's key.

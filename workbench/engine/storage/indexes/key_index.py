@@ -238,7 +238,8 @@ def expanded(positions: Positions, counts: Positions) -> tuple[Positions, Positi
 
 
 def weights_left(weights: Positions, of: Positions) -> Positions:
-    """Which entries stay where those of one item cancel, one by one: as many as their weights come to.
+    """The entries that stay after entries of opposite weight of the same item cancel, as many as the sum of its
+    weights.
 
     Args:
         weights: 1 or -1 for each entry.

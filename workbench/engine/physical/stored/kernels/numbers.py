@@ -62,7 +62,7 @@ def _exact(compute: Callable[[Int64s, Int64s], tuple[Int64s, Mask]]) -> Kernel:
 
 
 def sums(left: Int64s, right: Int64s) -> tuple[Int64s, Mask]:
-    """Sums modulo 2^64, and which of them are others."""
+    """Sums modulo 2^64, and a mask of those that overflowed."""
     found = left + right
     return found, ((left ^ found) & (right ^ found)) < 0
 
