@@ -61,6 +61,8 @@ _SLIPS = (
     (r"(?<!GROUP)(?<!ORDER)(?<!PARTITION)(?<!SORT) BY ‸(?P<group>\w+)", "write GROUP BY {group} at the end"),
     (r"\bSELECT STREAM \* ?‸", "leave STREAM out"),
     (r"(?P<length>'[^']*') ‸ago\b", "write NOW() - INTERVAL {length}"),
+    (r"\bAT ‸'|‸AT '", "write AT TIME ZONE 'Europe/Berlin', in spark CONVERT_TIMEZONE('UTC', 'Europe/Berlin', t)"),
+    (r"\bSKIP ‸(?P<n>\d+)", "write OFFSET {n} at the end"),
     (r"AT ‸TIMEZONE", "as in t AT TIME ZONE 'Europe/Berlin'"),
     (r"%‸s\b", "in Python write the value into the text, f'… > {{value}}'; in a cell :name is that of a variable"),
     # Signs of programming languages, and those that word processors put in the place of others.

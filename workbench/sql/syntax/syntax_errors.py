@@ -97,6 +97,8 @@ def syntax_error(source: SourceText, statement: Sequence[Token], error: ParseErr
         return error_at(statement[at - 1], "a comma before SELECT", source, "leave the comma out")
     if (clause := next((word for word in statement if word.text.upper() == "MATCH_CONDITION"), None)) is not None:
         return error_at(clause, "unexpected MATCH_CONDITION", source, "the comparison of times stands in ON, with AND")
+    if description in ("Expected TYPE after CAST", "Expected type") and token.token_type in _ENDING:
+        return error_at(token, "a type is missing", source, f"types are {', '.join(_TYPES)}")
     if description in ("Expected TYPE after CAST", "Expected type") and token.text.upper() not in _TYPES:
         return error_at(token, f"there is no type {token.text}", source, _type_hint(token.text))
     after = next((word for word in source.tokens if word.start > statement[-1].start), None)

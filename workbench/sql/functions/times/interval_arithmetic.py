@@ -297,7 +297,8 @@ def _factor(b: ExpressionBinder, number: Expression, node: exp.Expr) -> Expressi
     if number.type.kind is Kind.INTEGER:
         return coercion.coerce(number, INTEGER)
     if not b.rules.rounds_intervals or not (number.type.numeric or number.type == STRING):
-        b.source.refuse("an interval times or by what is no INTEGER", node, "CAST(x AS INTEGER)")
+        hint = "+ adds an interval to a time" if number.type.temporal else "CAST(x AS INTEGER)"
+        b.source.refuse("an interval times or by what is no INTEGER", node, hint)
     return cast(number, DOUBLE) if number.type == STRING else number
 
 
