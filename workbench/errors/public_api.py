@@ -248,7 +248,7 @@ def _of_another(self: object, unknown: str) -> str | None:
 
 
 def _check_process(args: Sequence[Any]) -> None:
-    """Refuse what belongs to another process: in one that was forked, the threads that it waits for are not there.
+    """Refuse objects of another process: a process that was forked lacks the threads that they need.
 
     Raises:
         SessionError: this process was forked from the one that made the object.
@@ -257,17 +257,16 @@ def _check_process(args: Sequence[Any]) -> None:
     if process is not None and process != os.getpid():
         kind = type(args[0]).__name__.lower()
         message = f"this {kind} belongs to process {process}, and this is {os.getpid()}, which was forked from it"
-        raise SessionError(
-            message, hint="use it there; another process opens the session's folder with Session.open(path)"
-        )
+        hint = "use it there; another process opens the session's folder with Session.open(path)"
+        raise SessionError(message, hint=hint)
 
 
 @contextmanager
 def translate_unexpected_errors(folder: object = None) -> Iterator[None]:
-    """Turn an exception that is no ``WorkbenchError`` into one with that exception as its cause.
+    """Turn an exception other than a ``WorkbenchError`` into one with that exception as its cause.
 
     Args:
-        folder: that a full disk, and the like, is said of.
+        folder: named in errors of a full disk and the like.
 
     Raises:
         EnvironmentProblem: the exception came from the surroundings (``workbench.errors.surroundings``).
@@ -282,9 +281,9 @@ def translate_unexpected_errors(folder: object = None) -> Iterator[None]:
 
 
 def translate_callback_errors(parameter: str, callback: Callable[[T], object] | None) -> Callable[[T], None]:
-    """A callback of the analyst's whose exceptions leave as an ``InputError`` that names the parameter it came by.
+    """The analyst's callback, with its exceptions turned into an ``InputError`` that names its parameter.
 
-    ``None`` is one that does nothing.
+    ``None`` is a callback that does nothing.
     """
 
     def wrapper(argument: T) -> None:
@@ -389,9 +388,8 @@ def _check_name(parameter: str, name: str) -> None:
     if len(name.encode()) > _MOST_BYTES:
         raise InputError(f"{parameter} is {shown(name)}", hint=f"give a name of at most {_MOST_BYTES} bytes")
     if name.strip() != name or name[-1] in ",;":
-        raise InputError(
-            f"{parameter} is {shown(name)}", hint=f"{name.strip(' ,;')} without blanks and signs around it"
-        )
+        hint = f"{name.strip(' ,;')} without blanks and signs around it"
+        raise InputError(f"{parameter} is {shown(name)}", hint=hint)
     if not name.isprintable():
         raise InputError(f"{parameter} is {shown(name)}", hint="give a name without line breaks and the like")
 
