@@ -15,7 +15,7 @@ from workbench.sql.logical import LogicalQuery
 
 
 class _ManyRowsError(Exception):
-    """More rows would be read than asked for: what was planned is undone."""
+    """More rows would have to be read than the limit: the plan is undone."""
 
 
 class Answering:
@@ -52,7 +52,7 @@ class Answering:
         return self._answers(names, network)
 
     def answers_of_few(self, asked: Sequence[LogicalQuery]) -> list[Answers] | None:
-        """The answers of some queries if they are found in few rows of what is known; else ``None``.
+        """The answers of some queries, if they can be found in few stored rows; else ``None``.
 
         Raises:
             EngineError: Spark could not evaluate them.

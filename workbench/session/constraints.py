@@ -33,7 +33,7 @@ from workbench.streams.stream import Stream
 
 
 def constrained(state: State, stream: Stream, references: object, ordered: object) -> Stream:
-    """The stream with the constraints that are declared of it, and that of its lateness.
+    """The stream with its declared constraints, and that of its lateness.
 
     Raises:
         StreamError: a constraint names what is not there, or counts the rows of a stream that takes rows back.

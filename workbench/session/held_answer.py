@@ -292,7 +292,7 @@ def _changes(query: Query, since: int, batch: int) -> pa.Table:
 
 
 def follow_answer(query: Query, held: HeldAnswer, since: int | None = None) -> HeldAnswer:
-    """A held answer as it is after the last batch: itself, or one that is read anew.
+    """A held answer after the last batch: the same object, or one that is read again.
 
     Only an answer without ORDER BY of which changes are kept is followed by its changes.
 

@@ -95,7 +95,7 @@ class MissingRows:
 
     @property
     def title(self) -> str:
-        """What was asked, whether causes were found, what was not looked at, and which streams lack rows."""
+        """The expected rows, whether causes were found, what was not checked, and which streams lack rows."""
         lacking = [] if self.there else [_lacking(stream, *rows) for stream, rows in self.quarantined.items()]
         return "\n".join([self._headline, *lacking])
 
@@ -173,7 +173,7 @@ class _Search:
         self._expected = {Condition(_EXPECTED, or_pred_sql(p), (_EXPECTED, p.identity)): p for p in expected}
 
     def counts(self, left_out: Sequence[tuple[Condition, ...]]) -> list[int]:
-        """How many expected rows there would be without each of some sets of conditions; 0 for what is passed over."""
+        """The numbers of expected rows without each of some sets of conditions; 0 for sets that are skipped."""
         most = self._reader.jobs.limits.pairs_compared_per_question
         with self._reader.asking(self._state) as answering:
             asked = {conditions: self._without(conditions) for conditions in left_out}

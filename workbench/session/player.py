@@ -292,7 +292,7 @@ class Player(TellsNames):
             self._pace(orders, before, begun)
 
     def _tick(self) -> None:
-        """Tell how far a batch is that takes long, or when the next is due; also to who did not listen at its end."""
+        """Tell listeners the progress of a long batch, or the time of the next one; also those that missed its end."""
         while not self._closed:
             with self._changed:
                 self._changed.wait_for(lambda: self._closed or self._underway())

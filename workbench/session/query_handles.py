@@ -23,7 +23,7 @@ class QueryHandles:
         self._handles: WeakValueDictionary[str, Query] = WeakValueDictionary()
 
     def of(self, record: QueryRecord) -> Query:
-        """The object of a registration; the same one for as long as it is in use."""
+        """The object of a registration; it stays the same one for as long as it is in use."""
         if (handle := self._handles.get(record.id)) is None:
             handle = self._handles.setdefault(record.id, Query(record, self._store, self._reader))
         return handle

@@ -59,7 +59,7 @@ class AnswerDifference:
 
 @dataclass(frozen=True)
 class Replacement:
-    """What it would change to put a query in the place of another.
+    """The effects of replacing a query by another one.
 
     Attributes:
         query: the name.
@@ -124,7 +124,7 @@ def replace_query(runtime: Runtime, state: State, old: QueryRecord, text: BoundT
 def compare_answers(
     reader: AnswerReader, old: QueryRecord, new: LogicalQuery, networks: tuple[NetworkView, NetworkView]
 ) -> Replacement:
-    """What it would change to put a query in the place of another.
+    """The effects of replacing a query by another one.
 
     Args:
         reader: of the session's answers.

@@ -48,7 +48,7 @@ from workbench.streams.whole_transactions import cut_at_borders
 
 @dataclass(frozen=True)
 class BoundText:
-    """A query to be registered: its text, what it was bound to, and how its answer is to be kept (``RESULTS``)."""
+    """A query to register: its text, its bound form, and how its answer is kept (``RESULTS``)."""
 
     sql: str
     dialect: str
@@ -369,7 +369,7 @@ def _adopt(runtime: Runtime, state: State, network: Network) -> State:
 
 
 def _fall_back(runtime: Runtime, state: State, broken: Mapping[Constraint, str]) -> State:
-    """Go on without constraints that rows break: queries that may rely on them are planned anew.
+    """Drop constraints that rows break: queries whose plans may rely on them are planned again.
 
     What a plan without them looks up, and was not stored, is computed again from the rows that have arrived.
     """

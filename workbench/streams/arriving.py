@@ -75,7 +75,7 @@ def cut_at_multiples(positions: range, rows: int) -> Iterator[range]:
 
 
 def without_rows(log: StreamLog) -> StreamLog:
-    """How the rows of a log are read, whatever its files are: what tasks are told once."""
+    """The description of how to read a log, without its files: tasks get it once."""
     return replace(
         log, files=(), copied=0, late=np.zeros(0, dtype=np.int64), tail=None, quarantined_first=(), misfits_copied=0,
         checksum=None, guesses={}, notes=(), drifts_copied=(),
@@ -96,7 +96,7 @@ def are_in_files(log: StreamLog, positions: range) -> bool:
 
 
 def told_of(log: StreamLog, positions: range) -> dict[str, Any]:
-    """Where rows are in the files of a log, in terms of JSON: what a task is told in each batch."""
+    """The positions of rows in the files of a log, ready for JSON: tasks get it in each batch."""
     return {
         "positions": [positions.start, positions.stop],
         "files": [[str(file.path), *astuple(file)[1:]] for file in files_with(log, positions)],

@@ -87,7 +87,7 @@ def convert(values: pa.Array, type_: DataType) -> tuple[pa.Array, Mask | None]:
 
 
 def cast_each(values: pa.Array, cast: Cast) -> tuple[pa.Array, Mask | None]:
-    """``cast`` of the values, NULL where it fails, and a mask of where that is (``None``: nowhere)."""
+    """``cast`` of each value, NULL where it fails, with a mask of the failures (``None``: no failures)."""
     try:
         return cast(values), None
     except pa.ArrowInvalid:

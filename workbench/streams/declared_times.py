@@ -219,7 +219,7 @@ def unit_text(unit: str) -> str:
 
 
 def read_marks(values: pa.Array, form: str) -> tuple[pa.Array, Mask | None]:
-    """Texts that stand for true and false, as ``Y/N``, and a mask of those that are none; case does not count.
+    """Texts such as ``Y/N`` as true and false, and a mask of other texts; case does not count.
 
     Example:
         >>> marks, misfit = read_marks(pa.array(["Y", "n ", "", "?"]), "Y/N")
@@ -264,7 +264,7 @@ def read_times(values: pa.Array, type_: DataType, form: str) -> tuple[pa.Array, 
 
 
 def _of_unit(text: pa.Array, unit: str, found_out: bool) -> pa.Array:
-    """Numbers of a unit as timestamps, rounded down to microseconds; NULL for what is none."""
+    """Numbers of a unit as timestamps, rounded down to microseconds; NULL for numbers that are none."""
     parts = pc.extract_regex(text, r"^(?P<sign>[+-]?)0*(?P<whole>\d{1,20})(?:\.(?P<fraction>\d+))?$")
     sign, whole, fraction = (pc.struct_field(parts, [name]) for name in ("sign", "whole", "fraction"))
     places = _PLACES[unit]
@@ -290,7 +290,7 @@ def _is_likely(micros: pa.Array) -> pa.Array:
 
 
 def _of_pattern(text: pa.Array, pattern: str) -> pa.Array:
-    """Texts of a pattern as SQL writes them; NULL for what is not of it."""
+    """Texts of a pattern as SQL writes them; NULL for texts that do not match it."""
     regex = _regex(pattern)
     found = pc.extract_regex(text, f"^{regex.pattern}$")
     part = {name: pc.struct_field(found, [name]) for name in regex.groupindex}

@@ -241,7 +241,7 @@ def _within(value: object, known: MemberFields | None) -> object:
 
 
 def more_text(more: Mapping[str, Any]) -> str | None:
-    """Members as they are stored; ``None`` where there are none. Numbers keep their digits.
+    """Members in their stored form; ``None`` where there are none. Numbers keep their digits.
 
     Raises:
         UnreadableMember: a text is none, as half a surrogate pair.
@@ -400,7 +400,7 @@ def _python_values(column: pa.Array) -> list[Any]:
 
 
 def shown_type(arrow: pa.DataType) -> str:
-    """A type of Arrow, as it is declared."""
+    """A type of Arrow in the form of a declaration."""
     try:
         return str(to_data_type(arrow))
     except StreamError:

@@ -99,7 +99,7 @@ def with_records(entries: Iterable[QuarantinedRow], chunk: Chunk) -> list[Quaran
 
 
 def same_values(values: pa.Array, field: pa.Field) -> tuple[pa.Array, Mask | None]:
-    """Values as a column of another type, and a mask of those that are none of it (``None``: all are).
+    """Values as a column of another type, and a mask of values that it does not have (``None``: it has all).
 
     A column whose first values say no type has all values, as texts.
     """

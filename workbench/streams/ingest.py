@@ -276,7 +276,7 @@ def _copy(
     columns: Container[str],
     said: Callable[[], object],
 ) -> None:
-    """Copies rows; of changes what they do to the current rows."""
+    """Copy rows to the log, and apply changes to the current rows."""
     late_rows = None if lateness is None else LateRows(lateness)
     with log:
         for (rows, lines, quarantined), found in source:

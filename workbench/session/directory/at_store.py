@@ -12,7 +12,7 @@ from workbench.files.store import store_at
 
 
 def journal_at(address: str, folder: Path, new: bool, reading: bool, take_over: bool) -> tuple[Journal, str]:
-    """The journal of a session in a store, and who writes to it; "" when this process does.
+    """The journal of a session in a store, and its writer; "" when this process is the writer.
 
     Args:
         address: of the store.

@@ -52,7 +52,7 @@ class Leftovers:
         self._large = [] if keep else [folder for folder in self._collected() if _bytes(folder) >= LARGE]
 
     def expire(self, commits: int) -> None:
-        """Remove what was collected long ago, by the number of commits since; what is large in another thread, now."""
+        """Remove files that were collected many commits ago; large ones are removed in another thread."""
         if self._large:
             remove, self._large = self._large, []
             threading.Thread(target=_remove, args=(remove,), name="argus-leftovers", daemon=True).start()
@@ -88,7 +88,7 @@ def _remove(folders: Iterable[Path]) -> None:
 
 
 def _bytes(folder: Path) -> int:
-    """How large the files are; what is gone meanwhile has none."""
+    """The size of the files; a file that is removed meanwhile has none."""
     total = 0
     for file in folder.rglob("*"):
         with suppress(OSError):

@@ -152,7 +152,7 @@ class Opening:
         self._directory.write_identity(identity, self._catalog.commits)
 
     def _collect_leftovers(self, damaged: bool) -> None:
-        """Put aside what no commit names: what was being written when the session ended, and indexes."""
+        """Put aside files that no commit names: those being written when the session ended, and indexes."""
         state = self._store.last
         named = {str(file) for file in state.engine.files}
         if self._directory.journal is not None:

@@ -59,7 +59,7 @@ def _with_dependents(network: Network, nodes: Iterable[NodeId]) -> set[NodeId]:
 
 
 def upgraded(runtime: Runtime, state: State) -> State:
-    """A session that an older workbench wrote, planned and computed anew; belongs inside a change.
+    """A session of an older version, planned and computed again; it belongs inside a change.
 
     Where the canonical form of expressions has changed, ids of nodes and names of stored columns have too, so stored
     rows cannot be used. The session begins again from the history, with all queries, and the same rows arrive in the
@@ -87,7 +87,7 @@ def upgraded(runtime: Runtime, state: State) -> State:
 
 
 def _bound_again(empty: State, state: State) -> tuple[Mapping[str, BoundText], dict[str, str]]:
-    """The queries as they are to be registered, and why some cannot be."""
+    """The queries to register again, and the reasons why some cannot be."""
     texts = dict[str, BoundText]()
     reasons = {name: query.status for name, query in state.queries.items() if query.status != ACTIVE}
     for name, query in state.queries.items():

@@ -65,7 +65,7 @@ class Damage:
 
     @property
     def unusable(self) -> Mapping[str, str]:
-        """The functions that are not there, for whatever reason."""
+        """The functions that cannot be used, for any reason."""
         return {**self.functions, **self.distrusted}
 
     @property

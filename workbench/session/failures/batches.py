@@ -30,7 +30,7 @@ class _Rehearsed(Exception):
 
 
 class Batches:
-    """Computes and commits the batches of a session, whatever one of its queries does.
+    """Computes and commits the batches of a session, also when one of its queries fails.
 
     Args:
         store: the session's state.
@@ -91,7 +91,7 @@ class Batches:
 
 
 def find_guilty(suspects: Sequence[str], succeeds_without: Callable[[Sequence[str]], bool]) -> str:
-    """One of some suspects that makes what they do together fail, by halving.
+    """One of some suspects that makes their common work fail, found by halving.
 
     Args:
         suspects: at least one; without all of them it succeeds.

@@ -28,7 +28,7 @@ def violated(engine: Engine, state: State, before: State) -> dict[str, str]:
 
 
 def _is_unchanged(name: str, plan: QueryPlan, engine: Engine, before: State) -> bool:
-    """Whether a check reads what it read before: the same rows of the same tree, without a window that moves."""
+    """Whether a check reads the same rows of the same tree as before, without a window that moves."""
     root = plan.read.root
     same_rows = engine.state.by_root[root] is before.engine.by_root.get(root)
     return same_rows and before.network.queries.get(name) == plan and not plan.window

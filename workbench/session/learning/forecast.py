@@ -97,7 +97,7 @@ def forecast(reports: Sequence[BatchReport], before: float, after: float, hydrat
 
 @dataclass
 class Persistence:
-    """How long what is observed lasts: whether another network than the one that runs would be better.
+    """How long one observation lasts: that another network would be better, or that none would.
 
     Attributes:
         lasted: batches since that turned, or since the beginning.

@@ -11,7 +11,7 @@ RATE_SECONDS = 10.0
 
 
 class Arrivals:
-    """When the rows of one stream were logged. It is forgotten with the process: a session that is opened begins anew.
+    """The times at which rows of one stream were logged, in this process alone.
 
     Args:
         rows: that are in the log.

@@ -132,7 +132,7 @@ class BatchSize:
         return replace(self, rows=min(MOST_ROWS, max(self.least, size)), cost=cost)
 
     def of(self, waiting: Mapping[str, int]) -> dict[str, int]:
-        """The rows to take of each stream: a busy one gets what the others do not need."""
+        """The rows to take of each stream: a busy stream gets the rows that the others do not need."""
         share = {name: min(rows, self.rows) for name, rows in waiting.items()}
         total = sum(share.values())
         if total <= self.rows:

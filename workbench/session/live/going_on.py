@@ -21,7 +21,7 @@ def keep_going(
     told: Callable[[BatchReport], None],
     failed: Callable[[WorkbenchError], None],
 ) -> str:
-    """Run batches as rows come, also when no source brings more, until it is told to end or may not write any more.
+    """Run batches as rows arrive, also after sources have ended, until it is asked to end or may no longer write.
 
     A batch that fails was undone. It is run again after a second, then two, then four, up to a minute: a store that
     does not answer, or a database that restarts, comes back.

@@ -95,7 +95,7 @@ def perhaps_more(sources: Mapping[str, SourceStatus]) -> list[str]:
 
 
 def no_more_rows(sources: Mapping[str, SourceStatus]) -> str:
-    """Why there is no further batch, in words: streams have ended, or nothing more has come to those that are live."""
+    """Why there is no next batch: streams have ended, or no rows have arrived at live ones."""
     live = [name for name, source in sources.items() if not source.ended]
     return f"nothing more has come to {', '.join(live)}" if live else "the streams have ended"
 
@@ -192,7 +192,7 @@ class LiveSources:
         self._ended.discard(name)
 
     def forget(self, log: StreamLog) -> None:
-        """Let the source of a stream that is dropped forget what it remembers for it."""
+        """Let the source of a dropped stream forget its state for the stream."""
         if log.tail is None or not (noted := of_source(log.tail.offsets)):
             return
         try:
@@ -326,7 +326,7 @@ class LiveSources:
             self.detach(name)
 
     def _has_read(self, name: str, log: StreamLog, most: int) -> bool:
-        """As ``_read``; what the source says when it cannot be read is remembered."""
+        """``_read``, with the problem of a source that cannot be read stored."""
         try:
             return self._read(name, log, most)
         except WorkbenchError as problem:
@@ -336,7 +336,7 @@ class LiveSources:
         return False
 
     def _read(self, name: str, log: StreamLog, most: int) -> bool:
-        """Log what a source has by now; whether it has given rows of which more may belong together."""
+        """Log the new rows of a source; whether it gave rows of transactions, to which more rows may belong."""
         assert log.tail is not None
         if (reader := self._reader(log)) is None:
             return False

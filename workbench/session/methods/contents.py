@@ -84,7 +84,7 @@ class SessionContents:
 
     @property
     def network(self) -> NetworkView:
-        """The shared query network as it is now."""
+        """The present shared query network."""
         state = self._store.state
         return NetworkView(state.network, state.reports, state.view_names)
 

@@ -97,7 +97,7 @@ class DeltaTarget(Target):
 
 
 def _without_durations(type_: pa.DataType) -> pa.DataType:
-    """Delta has no intervals and no times of the day: their microseconds, as they are stored here."""
+    """Intervals and times of the day as microseconds, since Delta has no such types."""
     if pa.types.is_duration(type_) or pa.types.is_time(type_):
         return pa.int64()
     if pa.types.is_map(type_):

@@ -132,7 +132,7 @@ class PostgresTarget(Target):
         self._is_checked = True
 
     def _target(self, cursor: Any, table: str) -> tuple[str, str, str]:
-        """What a table is called among those of all schemas, its name as an identifier, and its schema."""
+        """The full name of a table, its name as an identifier, and its schema."""
         (schema,) = cursor.execute("SELECT current_schema()").fetchone()
         parts = table.split(".")
         schema = parts[0] if len(parts) > 1 else schema

@@ -101,7 +101,7 @@ class Target(Protocol):
         return None
 
     def bring(self, query: str, delivery: Delivery, changes: pa.Table) -> None:
-        """Take a delivery; most targets need no more of it than its number.
+        """Take a delivery; most targets need only its batch and changes.
 
         Raises:
             Exception: as ``write``.

@@ -51,7 +51,7 @@ class CallableTarget(Target):
             self.write(query, delivery.number, changes)
 
     def write(self, query: str, batch: int, changes: pa.Table) -> None:
-        """Call it with pandas; whatever it raises is shown. NaN of a DOUBLE may be NULL, as in other DataFrames."""
+        """Call the function with pandas; an exception is shown. NaN of a DOUBLE may be NULL, as in other DataFrames."""
         self._function(batch, frame_of(changes))
 
 

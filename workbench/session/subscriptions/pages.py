@@ -85,7 +85,7 @@ class AnswerPages:
 
 
 def _texts(name: str, event: AnswerEvent | None) -> Iterator[bytes]:
-    """An event as it is sent; nothing at all is a comment, by which it is noticed that a subscriber has gone."""
+    """An event as text; an empty text becomes a comment, by which a lost subscriber is noticed."""
     if event is None:
         yield b":\n\n"
         return

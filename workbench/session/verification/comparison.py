@@ -39,7 +39,7 @@ class Difference:
         return bool(self.missing or self.unexpected)
 
     def frame(self, names: Sequence[str], by: str) -> pd.DataFrame:
-        """The first differing rows, like ones beside each other; the column ``side`` says who has them.
+        """The first differing rows, similar ones next to each other; the column ``side`` says which side has them.
 
         Args:
             names: of the columns.
@@ -113,7 +113,7 @@ _NAN = float("nan")
 
 
 def _rows(table: pa.Table) -> list[_Row]:
-    """Rows that are equal where they are the same: there is one NaN, one 0.0, and what has parts is its text."""
+    """Rows as values that are equal where the rows are: with one NaN, one 0.0, and nested values as texts."""
     return [*zip(*map(_values, table.columns), strict=True)]
 
 

@@ -88,7 +88,7 @@ class Verification(TellsNames):
 
 @dataclass(frozen=True)
 class Verifying:
-    """A verification that goes on: what is done, and which part of it, of 1; 0 where that is unknown."""
+    """The progress of a verification: its step, and the share that is done; 0 where that is unknown."""
 
     doing: str
     share: float

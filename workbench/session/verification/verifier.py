@@ -306,7 +306,7 @@ def _evaluated(spark: SparkSession, texts: Texts) -> DataFrame:
 
 
 def _last_statement(spark: SparkSession, text: SparkText) -> DataFrame:
-    """The last statement of a text; those before it are views by then."""
+    """The last statement of a text; those before it have become views."""
     rows: DataFrame | None = None
     for statement in text.statements:
         rows = spark.sql(statement.sql)

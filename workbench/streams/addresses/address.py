@@ -203,7 +203,7 @@ def check_no_connection_string(text: str) -> None:
 
 
 def shown_address(text: str) -> str:
-    """An address, or a path, without secrets, whatever stands in it.
+    """An address, or a path, without secrets.
 
     Example:
         >>> shown_address("https://me:pw@host/fees.csv?sig=abc"), shown_address("in/*.csv")

@@ -60,7 +60,7 @@ def unfold(
     columns: Collection[str] = (),
     forms: dict[str, str] | None = None,
 ) -> OpenedSource:
-    """The rows in the envelopes of a source, each with what its envelope says of it in two more columns.
+    """The rows in the envelopes of a source, each with two more columns from its envelope.
 
     A source without envelopes is returned as it is, unless its corrections are Debezium's.
 
@@ -190,7 +190,7 @@ def _meant(row: Iterable[pa.Field], types: Types) -> list[pa.Field]:
 
 
 def _decoded(columns: dict[str, pa.Array], types: Types, parts: pa.Array, unsure: dict[int, str]) -> list[pa.Array]:
-    """The columns, with what their values stand for; the schema part of each envelope counts.
+    """The columns with decoded values; the schema part of each envelope counts.
 
     Args:
         columns: of rows, as they stand in JSON.

@@ -86,7 +86,7 @@ class Corrections:
 
     @property
     def control_columns(self) -> tuple[str, ...]:
-        """Stored names of what the source has for its changes, and the stream does not have."""
+        """Stored names of the source's columns that describe changes, which the stream does not have."""
         match self.changes:
             case Changes.WEIGHT:
                 return (self.weight,) if self.weight is not None else ()
@@ -203,7 +203,7 @@ class Corrections:
 def corrections_of(
     changes: str | None, key: Sequence[str] | str | None, weight: str | None, table: bool = False
 ) -> Corrections | None:
-    """What an analyst declared; ``None`` for a stream that is append-only.
+    """The declared form of corrections; ``None`` for a stream that is append-only.
 
     Raises:
         StreamError: the arguments do not go together.

@@ -52,7 +52,7 @@ _PLAIN = {
 
 @dataclass(frozen=True)
 class ConnectType:
-    """What the schema part says of a column.
+    """The type that the schema part gives for a column.
 
     Attributes:
         kind: ``int64``, ``bytes``, ``string``, ``struct`` and so on.
@@ -238,7 +238,7 @@ def is_schema_part(values: Sequence[object]) -> bool:
 
 
 def connect_types(part: Mapping[str, Any] | None) -> dict[str, ConnectType]:
-    """What a schema part says of the columns of the rows in an envelope, or of a flattened row, by their names.
+    """The types that a schema part gives for the columns of an envelope, or of a flattened row, by their names.
 
     Example:
         >>> day = {"field": "day", "type": "int32", "name": "io.debezium.time.Date"}

@@ -34,7 +34,7 @@ _BACKSLASHED = re.compile(r'[^\\,;\t|"\r\n]\\"[^,;\t|"\r\n]')
 
 @dataclass(frozen=True)
 class CsvOptions:
-    """What is declared of how CSV files are written; ``None``: it is found out.
+    """The declared format of CSV files; ``None`` means that it is guessed.
 
     Attributes:
         sep: what separates values.

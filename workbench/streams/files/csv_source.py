@@ -67,7 +67,7 @@ def stored_options(options: CsvOptions) -> dict[bytes, bytes] | None:
 
 
 def options_of(schema: pa.Schema) -> CsvOptions:
-    """What was declared when a file with these columns was opened."""
+    """The options that were declared when a file with these columns was opened."""
     return CsvOptions(**json.loads((schema.metadata or {}).get(_OPTIONS, b"{}")))
 
 

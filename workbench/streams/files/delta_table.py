@@ -19,7 +19,7 @@ def is_delta_table(path: str | Path) -> bool:
 
 
 def storage_options(path: str | Path) -> dict[str, str] | None:
-    """What deltalake is told of an object store, which may have no TLS; ``None`` of a folder."""
+    """The options for deltalake of an object store, which may have no TLS; ``None`` for a folder."""
     return {"allow_http": "true"} if is_address(path) else None
 
 

@@ -73,7 +73,7 @@ def _read(schema: pa.Schema) -> bytes | None:
 
 
 def _row_schema(schema: pa.Schema) -> pa.Schema | None:
-    """The columns of rows that stand in payloads beside schema parts."""
+    """The columns of rows in payloads with schema parts."""
     own = {field.name: field for field in schema}
     if not {"schema", "payload"} <= own.keys() or not own["schema"].metadata:
         return None

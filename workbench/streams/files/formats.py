@@ -76,7 +76,7 @@ def is_compressed(name: str) -> bool:
 
 
 def format_of(file: Path | UrlFile) -> FileFormat:
-    """What a file is written in.
+    """The format of a file.
 
     The first bytes of what is no text are believed before its name, as a file is often called what it is not. Where
     neither says it, a text that begins with a brace or bracket is JSON, and one whose first line has a separator CSV.

@@ -79,7 +79,7 @@ def _envelope_type(name: str, values: Sequence[object]) -> pa.DataType:
 
 
 def texts_seen(records: Sequence[JsonRecord], schema: pa.Schema) -> dict[str, Guess]:
-    """What the columns seem to be that are read as texts."""
+    """The apparent types of columns that are read as texts."""
     names = [field.name for field in schema if is_as_text(field)]
     return {name: guess(name, _texts([record.get(name) for record in records])) for name in names}
 

@@ -52,11 +52,11 @@ class SourceFile(io.BufferedReader):
 
     @property
     def share(self) -> float:
-        """How much of it is read, of 1; 0 where that is unknown."""
+        """The share of the file that is read, from 0 to 1; 0 where that is unknown."""
         return 0.0 if self.closed or not self._size else self._stored.tell() / self._size
 
     def close(self) -> None:
-        """Closes it, and what it is stored in."""
+        """Close the file, and the archive that has it."""
         super().close()
         self._stored.close()
 

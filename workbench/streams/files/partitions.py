@@ -32,7 +32,7 @@ _WILD = re.compile(r"[*?[]")
 
 
 def is_pattern(path: str | PurePath) -> bool:
-    """Whether a path stands for all files that match it; the options of an address are no pattern.
+    """Whether a path is a pattern of files; the options of an address are no pattern.
 
     Example:
         >>> is_pattern("in/*.csv"), is_pattern("in.csv"), is_pattern("https://example.org/fees?year=2026")
@@ -194,5 +194,5 @@ def with_folder_columns(opened: OpenedSource, values: FolderValues, fields: Sequ
 
 
 def said_of_folders(fields: Iterable[pa.Field]) -> str:
-    """What is said of columns of folders where a stream is added."""
+    """The lines about columns of folders, when a stream is added."""
     return f"{', '.join(field.name for field in fields)}: from the names of folders"

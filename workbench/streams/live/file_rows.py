@@ -100,7 +100,7 @@ class FileRows:
         return next(self._chunks)
 
     def put_back(self, chunk: Chunk, rows: int = 0, quarantined: int = 0) -> None:
-        """Gives again what is left of a chunk of which some were taken."""
+        """Give the rest of a chunk again, of which some rows were taken."""
         self._chunks = chain(_after([chunk], rows, quarantined, False), self._chunks)
 
     def close(self) -> None:
@@ -109,7 +109,7 @@ class FileRows:
 
 
 def _after(chunks: Iterable[Chunk], rows: int, quarantined: int, is_widened: bool) -> Iterator[Chunk]:
-    """The chunks without the first rows, and without what was quarantined among them."""
+    """The chunks without the first rows, and without the quarantined records among them."""
     for chunk in chunks:
         skipped, passed = min(rows, chunk.rows.num_rows), min(quarantined, len(chunk.quarantined))
         if is_widened:

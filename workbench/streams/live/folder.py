@@ -107,7 +107,7 @@ class Files(Protocol):
         """Those of some places of which nothing must be known any more, and what is to be known of missing ones."""
 
     def close(self) -> None:
-        """Let go of what is open."""
+        """Close open files."""
 
 
 class FolderReader(ReadInParts, BaseReader):
@@ -344,7 +344,7 @@ class _Taken:
         return None if text is None else Note.read(text)
 
     def passed(self, chunk: Chunk) -> tuple[QuarantinedRow, ...]:
-        """What is quarantined among the rows of a chunk that are taken."""
+        """The quarantined records among the rows of a chunk that are taken."""
         left = self.most - self._count
         if left >= len(chunk.lines):
             return chunk.quarantined
@@ -375,7 +375,7 @@ class _Taken:
         self.after[OffsetMark.NOTE + place] = note.text
 
     def cannot_read(self, place: str, name: str, stamp: str, reason: str) -> None:
-        """The file cannot be read as it is now; it is quarantined, once for each reason."""
+        """Quarantine a file that cannot be read now, once for each reason."""
         known = self.note(place) or Note(stamp)
         if known.reason != reason:
             self.quarantined.append(QuarantinedRow(0, name, reason))

@@ -38,7 +38,7 @@ _TOGETHER = 4 * LARGEST_PART
 
 @dataclass(frozen=True)
 class LandPart:
-    """Reads a part and writes its rows, for tasks, which are told which one.
+    """Reads a part and writes its rows, in a task, which gets the part.
 
     Attributes:
         log: how its rows are made those of the stream.
@@ -49,7 +49,7 @@ class LandPart:
     read: ReadPart
 
     def __call__(self, task: Any) -> dict[str, Any] | None:
-        """What a task has written; ``None`` where a part was not read as a whole."""
+        """The files that a task has written; ``None`` where a part was not read as a whole."""
         fetched = self.read(SourcePart(*task.given[task.task]))
         if fetched is None:
             return None

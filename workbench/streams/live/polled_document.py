@@ -131,7 +131,7 @@ class DocumentReader(TypedReader):
         return asked
 
     def _get(self, headers: dict[str, str]) -> _Answer | None:
-        """What the server gives; ``None``: there is no other version."""
+        """The server's document; ``None``: there is no newer version."""
         try:
             with send(self._address, *_OWN, headers=headers, timeout=_ANSWER) as answer:
                 content = answer.read(_LARGEST + 1)

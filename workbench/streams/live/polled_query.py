@@ -88,7 +88,7 @@ class PolledQuery:
 
 
 def _unnoticed(query: PolledQuery) -> tuple[str, ...]:
-    """What a poll does not see, as a note: what happens to rows that it has read."""
+    """A note on changes that a poll cannot see: those of rows that it has read."""
     if query.every is not None:
         return ()
     by = " or ".join(query.by)

@@ -162,7 +162,7 @@ class PostedRows(TypedReader):
         return [json.dumps(told).encode() + b"\n"]
 
     def _take(self, request: Mapping[str, Any]) -> dict[str, object]:
-        """Log the records of a request; what is answered."""
+        """Log the records of a request; gives the answer."""
         if request["REQUEST_METHOD"] != "POST":
             raise _Refusal("405 Method Not Allowed", "rows are sent by POST", (("Allow", "POST"),))
         if not self._at_once.acquire(blocking=False):
@@ -213,7 +213,7 @@ class PostedRows(TypedReader):
         return _Request(document, producer, int(number or 0))
 
     def _logged(self, sent: _Request) -> None:
-        """Wait until what was sent is in the log.
+        """Wait until the rows of a request are in the log.
 
         Raises:
             _Refusal: it is not, or that is not known.

@@ -93,7 +93,7 @@ class Puller:
             raise StreamError(self.problem)
 
     def look(self, rows: int) -> None:
-        """Ask for more rows, up to a number of them, while they come at once; what it raises is said later."""
+        """Ask for more rows, up to a number, while they arrive at once; exceptions are raised later."""
         while (there := self.waiting) < rows and not self.ended and not self.problem:
             with suppress(StreamError):
                 self.want(min(rows, 2 * there + 1), _AT_ONCE)

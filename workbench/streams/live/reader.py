@@ -191,7 +191,7 @@ class Reader(Protocol):
 
     @property
     def remembered(self) -> Offsets:
-        """What must be remembered of it before it gives the first row."""
+        """The state that must be stored before the reader gives the first row."""
 
     @property
     def transactions(self) -> Transactions | None:
@@ -211,7 +211,7 @@ class Reader(Protocol):
         """Some of its rows, to show; those of a source that can be asked twice are given again."""
 
     def forget(self, offsets: Offsets) -> None:
-        """Let its source forget what it remembers for the stream, which is dropped."""
+        """Let the source forget its state for a dropped stream."""
 
     def fetch(self, offsets: Offsets, most: int) -> Fetched:
         """Rows that are there by now, from the offsets on.

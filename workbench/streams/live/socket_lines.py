@@ -101,7 +101,7 @@ class SocketReader(TypedReader):
         return [bytes(line) for line in lines if line.strip()]
 
     def _receive(self, patience: float) -> None:
-        """Receive what has come; what came before the sender went away is a line, too."""
+        """Receive the next bytes; text before the end of a connection is a line, too."""
         if self._socket is None:
             self._connect()
         while self._socket is not None and len(self._received) < LONGEST_JSON_LINE:

@@ -98,7 +98,7 @@ class SparkStreamReader(TypedReader):
         return Fetched(pa.concat_batches(rows), after, tuple(quarantined))
 
     def close(self) -> None:
-        """Stop the query; what it has written stays."""
+        """Stop the query; its files stay."""
         if self._query is not None:
             self._query.stop()
 

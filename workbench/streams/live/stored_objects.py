@@ -62,7 +62,7 @@ def with_any_signs(source: object) -> object:
 
 
 def is_object_pattern(source: object) -> bool:
-    """Whether a source stands for all objects that match it.
+    """Whether a source is a pattern of objects.
 
     Example:
         >>> [*map(is_object_pattern, ("s3://bucket/in/*.csv", "s3://bucket/in.csv", "in/*.csv"))]

@@ -50,7 +50,7 @@ def take_in(log: StreamLog, reader: Reader, most: int) -> bool:
 
 
 def log_fetched(log: StreamLog, reader: Reader, most: int) -> Fetched:
-    """Log the rows that a source has by now, and return what it gave.
+    """Log the new rows of a source, and return them.
 
     No record stops a source: one over which anything fails is quarantined, and those around it are logged. A source
     that gave records and no row, as heartbeats, is asked again, for a while.
@@ -159,7 +159,7 @@ def fitted_rows(log: StreamLog, fetched: Fetched, before: int, forms: dict[str, 
 
 
 def _log_rows(log: StreamLog, fetched: Fetched, current: CurrentRows | None, begins: bool) -> None:
-    """Append what was fetched; belongs inside a transaction.
+    """Append the fetched rows; it belongs inside a transaction.
 
     Args:
         current: the current rows of a stream that is corrected.

@@ -43,7 +43,7 @@ class TopicAddress:
         return {name: value for name, value in self.address.options.items() if "." not in name}
 
     def usable_options(self) -> dict[str, str]:
-        """The same options, with what the environment says.
+        """The options, with variables of the environment filled in.
 
         Raises:
             StreamError: a variable is not set.
@@ -52,7 +52,7 @@ class TopicAddress:
         return {name: value for name, value in options.items() if "." not in name}
 
     def client(self) -> dict[str, object]:
-        """The client's settings, with what the environment says.
+        """The client's settings, with variables of the environment filled in.
 
         Raises:
             StreamError: a variable is not set.

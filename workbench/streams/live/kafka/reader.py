@@ -268,7 +268,7 @@ class TopicReader(ReadInParts, TypedReader):
         return found
 
     def _check_identity(self, starts: Mapping[int, int], notes: Mapping[int, str]) -> None:
-        """Read the last messages anew, from time to time: a topic that was made anew has others in their places.
+        """Read the last messages again, from time to time: a topic that was created again has others in their places.
 
         Raises:
             StreamError: a message is another than was read.
@@ -310,7 +310,7 @@ class TopicReader(ReadInParts, TypedReader):
             raise StreamError(f"{self._where}: {error.args[0].str()}", hint="check the settings") from error
 
     def _ask(self, question: Any) -> Any:
-        """What the broker answers; one that does not is not asked again for a while."""
+        """The broker's answer; a broker that does not answer is not asked again for a while."""
         until, problem = self._down
         if problem is not None and time.monotonic() < until:
             raise problem.with_traceback(None)

@@ -114,7 +114,7 @@ _WAIT = "check registry=…; it is asked again, and messages wait"
 
 
 def _said(error: urllib.error.HTTPError) -> str:
-    """What a registry says of an error: its own number and words, where it has any."""
+    """The registry's own number and message of an error, where it has any."""
     try:
         found = json.loads(error.read(10_000))
         return f"{found['error_code']} {found['message']}"

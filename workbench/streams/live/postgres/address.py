@@ -96,5 +96,5 @@ def postgres_client() -> Any:
 
 
 def message_of(error: BaseException) -> str:
-    """What a server or libpq said, in one line."""
+    """The message of a server or libpq, in one line."""
     return hide_secrets(" ".join(str(error).split()))

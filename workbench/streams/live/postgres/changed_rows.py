@@ -33,7 +33,7 @@ CONTROL = (
 
 @dataclass(slots=True)
 class _Row:
-    """A row, what it does, the number of its event, and the place of its transaction."""
+    """A row with its change, the number of its event, and the position of its transaction."""
 
     values: RowTexts
     change: int
@@ -79,7 +79,7 @@ class ChangedRows:
         self._rows.append(_Row(values, change, self._event, self._transaction))
 
     def apply(self, change: RowChange, places: Mapping[str, int]) -> None:
-        """What a change does.
+        """Apply a change.
 
         Args:
             places: of the columns in its rows; one that is not among them is NULL.

@@ -55,7 +55,7 @@ class Replication:
         self.at_end = False
 
     def snapshot(self, query: str, table: str) -> Iterator[tuple[int, list[tuple[str | None, ...]]]]:
-        """Make the slot anew, and read rows as they were then; with each some of them, the place of the slot.
+        """Create the slot again, and read the rows at its position, each batch with that position.
 
         There is one part at least, which may have no rows.
 
@@ -89,7 +89,7 @@ class Replication:
             raise self._refused(error) from error
 
     def _make_slot(self) -> int:
-        """Make the slot anew, in a transaction that sees what was committed before its place."""
+        """Create the slot again, in a transaction that sees the commits before its position."""
         self.drop_slot()
         self._connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         made = self._connection.execute(f"CREATE_REPLICATION_SLOT \"{self._slot}\" LOGICAL pgoutput (SNAPSHOT 'use')")
@@ -110,7 +110,7 @@ class Replication:
         return bool(self._connection.execute(files).fetchone()[0])
 
     def start(self, place: int) -> None:
-        """Ask for what was committed after a place."""
+        """Request the commits after a position."""
         text = (
             f'START_REPLICATION SLOT "{self._slot}" LOGICAL {lsn_text(place)} '
             f"(proto_version '1', publication_names '{_quoted(self._address.publication)}')"
@@ -127,12 +127,12 @@ class Replication:
         self._confirmed = place
 
     def confirm(self, place: int) -> None:
-        """Let the server forget what was committed before a place."""
+        """Let the server forget the commits before a position."""
         self._confirmed = place
         self._send_status(ask=False)
 
     def messages(self, until: int) -> Iterator[bytes]:
-        """What it has to send up to a place in its log, or more; ``at_end`` says whether it has come so far."""
+        """The messages up to a position in its log, or more; ``at_end`` says whether the position is reached."""
         connection = self._connection.pgconn
         self.at_end, heard, asked = False, time.monotonic(), 0.0
         while True:

@@ -84,7 +84,7 @@ class Table:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What an analyst should know of it."""
+        """Notes for the analyst."""
         loose = [name for name, written in self.columns if written == "numeric"]
         notes = [f"{name} is numeric without digits, and so a text; --type {name}='decimal(20,4)'" for name in loose]
         notes += [f"the publication does not give {self.unpublished}"] * bool(self.unpublished)
@@ -106,7 +106,7 @@ class Table:
 
 
 def described_table(connection: Any, address: TableAddress) -> Table:
-    """What a table is now.
+    """The present columns and key of a table.
 
     Raises:
         StreamError: there is no such table in the publication, or none that can be followed.
