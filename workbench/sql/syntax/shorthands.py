@@ -177,9 +177,9 @@ def with_derived_aggregates(tree: exp.Expr, dialect: str) -> exp.Expr:
 
     Example:
         >>> import sqlglot
-        >>> tree = sqlglot.parse_one("SELECT PRODUCT(x) FILTER (WHERE x > 0) FROM t", read="duckdb")
+        >>> tree = sqlglot.parse_one("SELECT PRODUCT(DISTINCT x) FILTER (WHERE x > 0) FROM t", read="duckdb")
         >>> with_derived_aggregates(tree, "duckdb").sql("duckdb")
-        'SELECT LIST_PRODUCT(ARRAY_AGG(x) FILTER(WHERE x > 0)) FROM t'
+        'SELECT LIST_PRODUCT(ARRAY_AGG(DISTINCT x) FILTER(WHERE x > 0)) FROM t'
     """
     tree = with_plain_aggregates(tree) if dialect == "duckdb" else tree
     for node in list(tree.find_all(exp.Func)):
