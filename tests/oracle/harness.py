@@ -140,7 +140,7 @@ class Oracle:
         self.spark, self.limits = spark, limits
         self.session = Session(spark, path, options=options, limits=limits)  # type: ignore[arg-type]
         self.duck = duckdb.connect()
-        self.duck.execute("SET TimeZone = 'UTC'; SET threads = 2")
+        self.duck.execute("SET TimeZone = 'UTC'; SET threads = 1")  # a second one costs more than few rows take
         self.feeds = dict(feeds)
         self.watched: dict[str, Watched] = {}
         self.batch = self.known = 0
