@@ -46,7 +46,7 @@ class RecordRows(Generic[T]):
         )
 
     def fields(self, row: tuple[Any, ...]) -> dict[str, Any]:
-        """The fields that the values of the columns stand for."""
+        """The fields of a record from the values of its columns."""
         return {
             name: _decoded(value, annotation)
             for (name, annotation), value in zip(self._types.items(), row, strict=True)

@@ -117,7 +117,7 @@ class Answers:
         return rows
 
     def taken(self, spark: SparkSession) -> DataFrame:
-        """The answer over all data so far in the analyst's Spark session, kept by Spark's executors as it is now.
+        """The present answer in the analyst's Spark session, kept by Spark's executors.
 
         Its rows do not pass through the driver, and it needs no file of this session any more. The engine has a Spark
         session of its own.
@@ -287,7 +287,7 @@ WRITERS: dict[str, Writer] = {".parquet": parquet.ParquetWriter, ".csv": csv.CSV
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Where to write a file that is to be there whole or not at all; what was there before stays until then."""
+    """The path at which to write a file that replaces another one only when it is complete."""
     part = path.with_name(f"{path.name}.part")
     try:
         yield part

@@ -74,7 +74,7 @@ class WriteArriving:
     first: tuple[FirstDepth, ...] = ()
 
     def __call__(self, task: TaskInput) -> dict[str, Any]:
-        """What a task has written, and what the clock is told of it."""
+        """The files that a task has written, and its event times for the clock."""
         told = task.given[task.task]
         run, brought = self.write(as_told(self.log, told).tables(), task.batch, told["before"], task.limits)
         largest = pa.RecordBatch.from_pylist([dict(brought.largest)]) if brought.largest else None

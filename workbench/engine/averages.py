@@ -94,7 +94,7 @@ def _since_turns(
 
 
 def _has_turned(before: float, recent: Sequence[float]) -> bool:
-    """Whether all recent numbers are far above, or all far below, what was before."""
+    """Whether all recent numbers are far above, or all far below, the earlier ones."""
     if max(before, *recent) < CERTAIN:
         return False
     return min(recent) > TURN * before or max(recent) < before / TURN

@@ -34,7 +34,7 @@ class PackEnds:
                 self._ends[file] = max(first + size, self._ends.get(file, 0))
 
     def of(self, files: Collection[str]) -> dict[str, int]:
-        """The size in bytes of each pack among some files; what is known of other packs is dropped."""
+        """The size in bytes of each pack among some files; sizes of other packs are forgotten."""
         self._ends = {file: end for file, end in self._ends.items() if file in files}
         return {file: os.path.getsize(file) if os.path.exists(file) else end for file, end in self._ends.items()}
 

@@ -169,7 +169,7 @@ class Engine:
         return BatchReport(batch, sum(rows.values()), seconds, tuple(operators), changes, rows)
 
     def adopt(self, network: Network, batch: int, suspended: Collection[str] = ()) -> list[tuple[NodeId, ...]]:
-        """Bring the trees to what the network asks for, new nodes computed from all data so far.
+        """Bring the trees to the plans of the network, computing new nodes from all data so far.
 
         Args:
             network: the new network.
@@ -244,7 +244,7 @@ class Engine:
         self._replace_durably(EngineState(before.trees, {**before.arrived, name: arrived}, clock))
 
     def widen_stream(self, name: str, columns: Columns, rows: Iterable[tuple[int, ArrivingRows]]) -> None:
-        """Store the rows that a stream has brought with more columns; operators keep what they have.
+        """Store the rows that a stream has brought with more columns; operators keep their rows.
 
         Args:
             name: of the stream.
@@ -340,7 +340,7 @@ class Engine:
 
     @contextmanager
     def apart(self, known: EngineState) -> Iterator[Engine]:
-        """An engine of its own over the rows that are stored; what it computes is there while the context is open.
+        """A separate engine over the stored rows; its results exist while the context is open.
 
         Args:
             known: its state at first.

@@ -38,7 +38,7 @@ class TestsOfNodes:
 
     @classmethod
     def of(cls, filter_: GroupedFilter) -> TestsOfNodes:
-        """What a filter asks."""
+        """The tests of a filter."""
         asking = [(table.column, ~np.bitwise_and.reduce(table.bits)) for table in filter_.tables]
         for some in filter_.disjunctions:
             asking += [(table.column, ~some.without) for table in some.tables]

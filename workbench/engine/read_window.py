@@ -55,7 +55,7 @@ def changes_within(
 
 
 def crossing(rows: pa.RecordBatch, extents: Sequence[tuple[int, TimeIntervals]], since: int | None) -> RecordBatches:
-    """Those of some rows that a window lets in or out, batch by batch; arguments as those of ``changes_within``."""
+    """The rows that enter or leave a window, batch by batch; arguments as those of ``changes_within``."""
     first = max((i for i, (batch, _) in enumerate(extents) if since is not None and batch <= since), default=None)
     last_seen, later = (None, extents) if first is None else (extents[first], extents[first + 1 :])
     brought = rows.column(BATCH).to_numpy(zero_copy_only=False)
@@ -85,7 +85,7 @@ def _schemas(relation: Relation, names: Sequence[str], where: TimeIntervals) -> 
 
 
 def _frame(relation: Relation, names: Sequence[str], read: Callable[[Segment], RecordBatches]) -> DataFrame:
-    """What is read from every segment, whole segments to each task."""
+    """The scan of every segment; each task reads whole segments."""
     segments = relation.segments
     tasks = max(1, min(len(segments), tasks_for(relation.rows, relation.jobs)))
 

@@ -114,7 +114,7 @@ class OperatorReport:
 
     @property
     def root(self) -> NodeId:
-        """A root that ran in it: what the operator does is read off this node."""
+        """A root that ran in it, from which the operation can be told."""
         return self.nodes[0]
 
 
@@ -143,7 +143,7 @@ class BatchReport(TellsNames):
     cuts: Mapping[str, BatchCut] = field(default_factory=dict)
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """What a cell shows that ends with it; IPython calls it. ``repr`` has all."""
+        """The text in a cell that ends with it; IPython calls it. ``repr`` has all."""
         changed = ", ".join(f"{name} {rows:,}" for name, rows in self.changes.items() if rows)
         printer.text(
             f"batch {self.batch}: {self.rows:,} rows in {self.seconds:.2f} s; changed rows: {changed or 'none'}"

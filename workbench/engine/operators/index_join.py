@@ -87,7 +87,7 @@ class IndexJoin:
         return self.paths == (EVERY_PAIR,)
 
     def count(self, task: TaskInput) -> int:
-        """How many candidate pairs a task has, whatever node their rows belong to."""
+        """The number of candidate pairs of a task, for all nodes."""
         pairs = 0
         for change, others, changed in self._halves(task, self._first):
             pairs += sum(lookup.count(others) for lookup in self._lookups(self.paths, change, changed, task))

@@ -117,7 +117,7 @@ class Lookup:
     def pairs(
         self, others: Run, once: bool = False, early: EarlyTest | None = None
     ) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
-        """The candidates of the node: rows of the left side, and beside them rows of the right side.
+        """The candidates of the node: rows of the left side, paired with rows of the right side.
 
         About ``Limits.pairs_handed_on`` come together, out of as many segments as it takes: nearly all segments are
         small, and work on pairs costs more for each batch than for each pair.

@@ -381,7 +381,7 @@ def _remove_step(file: Path) -> None:
 
 
 def evaluated(plan: TreePlan) -> dict[str, str]:
-    """SQL of what Spark evaluates of a root's rows: what is computed, and expressions that the filter tests."""
+    """SQL that Spark evaluates over a root's rows: the computed columns, and the expressions that the filter tests."""
     computed = {name: over_rows(value) for name, value in plan.computed.items() if name not in plan.computed_here}
     return computed | dict(plan.filter.tests)
 

@@ -58,7 +58,7 @@ def source_change(
 
 @dataclass(frozen=True)
 class FirstDepth:
-    """What a task does of the network with rows that it has just logged: they need no job of their own.
+    """The work of a task with rows that it has just logged, which then needs no job of its own.
 
     Attributes:
         source: the filter of a source that reads the rows.

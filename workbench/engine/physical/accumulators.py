@@ -162,7 +162,7 @@ def _moments(function: str, products: Iterable[Powers], arguments: Sequence[Expr
 
 
 def _of_digits(argument: Expression) -> tuple[StatePart, StatePart]:
-    """What is added up of exact sums: how many there are, and their digits."""
+    """The parts of an exact sum: the number of values, and their digits."""
     name, sums = f"_exact {content_id(argument)}", row_input(argument)
     digits = StatePart(f"{name} sum", STRING, Addend(Adds.DIGITS, DigitsInput(sums)), Combine.DIGITS)
     return StatePart(name, INTEGER, Addend(Adds.WEIGHT_OF_KNOWN, sums)), digits

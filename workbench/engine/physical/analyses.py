@@ -122,7 +122,7 @@ def lookup_keys(
     row_keys: Mapping[NodeId, Sequence[Expression]],
     grouped: Iterable[tuple[NodeId, Expression]],
 ) -> Mapping[NodeId, Mapping[str, Expression]]:
-    """For every tree, by root, what is stored with its rows: what they are looked up by, and what has no kernel.
+    """For every tree, by root, the additional columns of its rows: keys of look-ups, and values without kernels.
 
     Args:
         network: what runs.

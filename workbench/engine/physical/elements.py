@@ -54,7 +54,7 @@ def joins_with_elements(network: Network) -> WithElements:
 
 
 def reading_elements(plan: QueryPlan, stored: StoredColumns) -> QueryPlan:
-    """A query that reads columns of the root's rows in the place of what they have the values of."""
+    """A query that reads columns of the root's rows instead of the expressions whose values they have."""
     if not stored:
         return plan
     over = partial(substituted, values=stored)

@@ -148,7 +148,7 @@ class LookedUp:
         return paths[0] is not None and paths[0][-2] == source.id and names == key.columns
 
     def _origin(self, root: NodeId, name: str) -> _Path | None:
-        """Where a column comes from as it is: the way to the source, its id, and the column's name there."""
+        """The source of a column that is not computed: the way to it, its id, and the column's name there."""
         path: list[object] = []
         while not isinstance(node := self.network.nodes[root], Source):
             if isinstance(node, SetOperation):

@@ -99,7 +99,7 @@ def plan_trees(
 
 
 class _PlanBuilder:
-    """Builds the plans of a network's operators from what the readers of every root require.
+    """Builds the plans of a network's operators from the required columns of the readers of every root.
 
     Args:
         running: what is to run.

@@ -114,7 +114,7 @@ class RecursionSteps:
 
     @cached_property
     def keys(self) -> Mapping[str, Computed]:
-        """What is stored beside the rows of the state to look them up by, by column."""
+        """The keys that are stored with the rows of the state for look-ups, by column."""
         own = (key for change in self.changes for one in change.others if not one.branch for key in one.keys)
         return {key_column(key): _computed(key) for key in own if not isinstance(key, Column)}
 
@@ -126,12 +126,12 @@ class RecursionSteps:
 
     @cached_property
     def values(self) -> tuple[tuple[Computed, ...], ...]:
-        """What each branch computes of its parent's rows; what has no kernel is stored with them."""
+        """The expressions of each branch over its parent's rows; those without a kernel are stored with them."""
         return tuple(tuple(map(_of_parent, values)) for _, values in self.node.direct)
 
     @property
     def looked_up(self) -> Iterator[tuple[NodeId, Expression]]:
-        """The parents of branches, and what is stored with their rows: keys, and values without kernels."""
+        """The parents of branches, and the columns stored with their rows: keys, and values without kernels."""
         for parent, values in self.node.direct:
             yield from ((parent, value) for value in values if computed_value(value) is None)
         for change in self.changes:

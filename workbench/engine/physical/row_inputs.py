@@ -33,7 +33,7 @@ _DIGITS = 12
 
 @dataclass(frozen=True)
 class WithMaterializedParts(Computed):
-    """An expression over stored columns, of which some have the values of parts of it.
+    """An expression over stored columns, some of which have the values of its parts.
 
     Attributes:
         calls: what functions of the analyst give, each after those that it reads.
@@ -81,7 +81,7 @@ class TupleInput:
 
 @dataclass(frozen=True)
 class ProductInput:
-    """Powers of DOUBLE values, multiplied without rounding; NULL where one of the values is, whatever its power.
+    """Powers of DOUBLE values, multiplied without rounding; NULL where one of the values is NULL.
 
     Attributes:
         of: the values.

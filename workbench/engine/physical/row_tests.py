@@ -63,7 +63,7 @@ class RowTests:
         return frozenset([*of_filter, *(name for condition in self.conditions for name in condition.columns)])
 
     def passes(self, rows: pa.RecordBatch) -> Mask:
-        """Which rows pass what is tested without Spark; those for which it is not known do not.
+        """The rows that pass the tests without Spark; unknown results do not pass.
 
         Example:
             >>> from workbench.sql.algebra.types import INTEGER

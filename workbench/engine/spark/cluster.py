@@ -33,7 +33,7 @@ R = TypeVar("R")
 
 
 class AskWorkers(Protocol):
-    """Calls a function in some tasks of Spark, with their numbers; gives what it returns."""
+    """Calls a function with the numbers of tasks of Spark; gives the results."""
 
     def __call__(self, look: Callable[[int], R], tasks: int, /) -> list[R]:
         """What ``look`` returns for each of the tasks."""

@@ -216,7 +216,7 @@ def _work() -> Interrupts | None:
 
 
 def stoppable_reading(jobs: CancellableJobs) -> AbstractContextManager[None]:
-    """A context in which an interrupt of the main thread stops what it reads by jobs."""
+    """A context in which an interrupt of the main thread stops the jobs of a read."""
     return Interrupts(jobs).stoppable() if _is_main_thread() else nullcontext()
 
 

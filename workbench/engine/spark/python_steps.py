@@ -78,7 +78,7 @@ def _pickled(step: Callable[[int], ArrowBatches]) -> bytes:
 
 
 def steps_rdd(context: SparkContext, first: int, places: Sequence[str]) -> RDD[Row]:
-    """An RDD that runs the steps that ``named_steps`` says for some tasks, as often as it is asked.
+    """An RDD whose tasks run the steps of ``named_steps``, each time it is evaluated.
 
     Args:
         context: of the Spark that runs it.

@@ -46,7 +46,7 @@ class BucketKey:
 
 
 def bucket_key(columns: Iterable[str]) -> BucketKey:
-    """The key of some columns, in whatever order.
+    """The key of some columns, independent of their order.
 
     Example:
         >>> bucket_key(["b", "a"]) == bucket_key(["a", "b"])

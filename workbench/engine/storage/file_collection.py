@@ -126,6 +126,6 @@ def _times_below(folder: Path) -> dict[str, float]:
 
 
 def _stem(file: str) -> str:
-    """A file without what an index adds to the name of that of its rows."""
+    """The name of a file without the suffix of an index."""
     above, _, name = file.rpartition("/")
     return f"{above}/{name.partition('.')[0]}"

@@ -52,7 +52,7 @@ class InMemory(Generic[T]):
             self._bytes[session_folder(name[0])] -= _NAMES + self._size(known)
 
     def forget(self, session: str) -> None:
-        """Drop what is of the files in a session's folder."""
+        """Forget the files in a session's folder."""
         with self._lock:
             for name in [name for name in self._known if session_folder(name[0]) == session]:
                 del self._known[name]

@@ -51,7 +51,7 @@ NUMBERS = {"row_number": "_place", "rank": "_rank", "dense_rank": "_group"}
 
 @dataclass(frozen=True)
 class FrameValue:
-    """A function as it is evaluated over ordered rows.
+    """A function over ordered rows, ready to be evaluated.
 
     Attributes:
         function: which one.
@@ -137,7 +137,7 @@ class FrameValue:
         return _extreme(batch, frames, self.function, arguments[0], self._known(batch, 0))
 
     def _known(self, batch: OrderedBatch, column: int, at: int = 0) -> pa.Array | None:
-        """What is known of all rows before those of each partition; ``None``: there are none."""
+        """The known values of all rows before those of each partition; ``None``: there are none."""
         return batch.rows.column(self.before[at][column]).take(pa.array(batch.starts)) if self.before else None
 
     def _sums_before(self, batch: OrderedBatch, at: int = 0) -> ExactSums:

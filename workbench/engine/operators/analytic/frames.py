@@ -46,7 +46,7 @@ class FrameRange:
         return self.high - self.low
 
     def within(self, other: FrameRange) -> FrameRange:
-        """What is of it in another range: nothing of one that is beside it."""
+        """The part of it within another range: empty where they do not meet."""
         return FrameRange(np.clip(self.low, other.low, other.high), np.clip(self.high, other.low, other.high))
 
 

@@ -112,7 +112,7 @@ class PartitionLookup:
         )
 
     def _by_range(self, reading: Reading, changed: pa.RecordBatch, hashes: Hashes, stored: Run) -> Found:
-        """The rows of large partitions, as far as they are touched."""
+        """The rows of the touched ranges of large partitions."""
         nothing = Found([])
         one_of_each = _first_of_each(changed, self.order.partition)
         in_order = np.argsort(self._hashes(one_of_each))

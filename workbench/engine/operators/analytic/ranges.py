@@ -56,7 +56,7 @@ class Ranges:
 
 @dataclass(frozen=True)
 class Around:
-    """Rows around those that change, as far as a margin says; and what it wants of the partition besides."""
+    """The rows around changed rows within a margin, and the further rows of the partition that the margin needs."""
 
     margin: Margin
 

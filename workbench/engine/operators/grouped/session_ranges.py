@@ -105,7 +105,7 @@ def _times(
 
 
 def _begins(of: Positions, times: Positions, gap: int) -> Mask:
-    """Which rows begin a session; rows are in the order of what they are of, and of their times."""
+    """Which rows begin a session; rows are ordered by their group and by time."""
     begins = np.ones(len(times), dtype=bool)
     # Of two times in order the difference may need the sign's bit, too.
     begins[1:] = (of[1:] != of[:-1]) | (np.diff(times).view(np.uint64) > gap)

@@ -136,7 +136,7 @@ class StateUpdate:
         return self._change(merged, values)
 
     def _merged_with_open(self, dirty: pa.RecordBatch, groups: OpenGroups, written: Run) -> MergedGroups:
-        """The dirty groups with their parts, where all groups are open; they are kept as they are now."""
+        """The dirty groups with their parts, where all groups are open, which stay in memory."""
         found = groups.look_up(self.plan, dirty)
         merged = self._merged(dirty, _placed(conform(groups.rows, self._parts), found.at, found.group, dirty.num_rows))
         groups.keep(self.folder, written, merged.after, found)

@@ -86,7 +86,7 @@ def running(function: AnalyticCall) -> bool:
 
 
 def known_along(function: AnalyticCall) -> tuple[Along, ...] | None:
-    """What is kept along the order, so that the value follows from it and from the rows read; ``None``: it does not.
+    """The values that are kept along the order, from which the function follows; ``None``: it does not follow from any.
 
     Example:
         >>> from workbench.sql.algebra.analytic import Over
@@ -117,7 +117,7 @@ def exact_products_of(function: AnalyticCall) -> tuple[Powers, ...]:
 
 
 def all_along(functions: Iterable[AnalyticCall]) -> tuple[Along, ...]:
-    """What is kept along the order for some functions, each once."""
+    """The distinct values that are kept along the order for some functions."""
     return tuple(dict.fromkeys(along for f in functions if running(f) for along in known_along(f) or ()))
 
 
@@ -147,7 +147,7 @@ class TileEnd:
 
 @dataclass(frozen=True)
 class ShareEnd:
-    """Where the first rows of a partition end that are a share of it."""
+    """The end of the first rows of a partition that are a share of it."""
 
     share: float
 
@@ -163,7 +163,7 @@ _AROUND = 3
 
 @dataclass(frozen=True)
 class Margin:
-    """What has to be read of a partition around rows that change, so that values which change can be computed.
+    """The rows around changed rows that must be read to compute the values that change.
 
     Attributes:
         rows, groups: how many rows, and groups of peers, on each side.
@@ -200,7 +200,7 @@ MOST_GROUPS = MOST_TILES = 64
 
 
 def margin_of(functions: Collection[AnalyticCall]) -> Margin | None:
-    """What is enough to compute some functions; ``None``: the partition.
+    """The margin that suffices for some functions; ``None``: the whole partition.
 
     A row that one of them changes has the values of all, so the distances are those at which any changes, and from
     there those of the rows that any looks at.

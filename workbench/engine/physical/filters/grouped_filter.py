@@ -112,12 +112,12 @@ class GroupedFilter(ByContent):
 
     @property
     def _decided_by_computed(self) -> Bits:
-        """The bits that depend on what is computed: a row without any of them needs no such test."""
+        """The bits that depend on computed values: a row without any of them needs no such test."""
         free = [np.bitwise_and.reduce(table.bits, axis=0) for table in self.tables if table.column in self.computed]
         return self.always & ~np.bitwise_and.reduce([self.always, *free, *(one.without for one in self.disjunctions)])
 
     def _with_computed(self, batch: pa.RecordBatch, bits: Bits, learnt: Learnt | None) -> Bits:
-        """The lineage of each row; ``bits`` is what the tests of columns alone leave of it."""
+        """The lineage of each row; ``bits`` is the lineage after the tests of columns alone."""
         for table in self.tables:
             if table.column in self.computed and table.column not in self.called:
                 bits &= table.bits[table.rank(self.tested(batch, table.column))]

@@ -116,6 +116,6 @@ class Learnt:
             self.seconds[test] = min(known * DEARER, new) if known else new
 
     def costs(self) -> npt.NDArray[np.floating[Any]]:
-        """What a test of a row costs, beside the cheapest; times vary, so those that hardly differ are equal."""
+        """The cost of each test of a row, relative to the cheapest; costs that hardly differ count as equal."""
         seconds = np.maximum(np.multiply(self.seconds, self.called), LEAST_SECONDS)
         return np.exp2(np.round(np.log2(seconds / seconds.min()) * COST_STEPS) / COST_STEPS)

@@ -42,7 +42,7 @@ Functions = Mapping[str, AnalystFunction]
 
 @dataclass(frozen=True)
 class StoredCall:
-    """A call. Once it is evaluated, its values are a column beside those that are stored.
+    """A call whose values become an additional column once it is evaluated.
 
     Attributes:
         function: its id.

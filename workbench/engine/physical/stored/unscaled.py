@@ -129,7 +129,7 @@ def large_integers(numbers: pa.Array) -> npt.NDArray[np.object_]:
 
 @dataclass(frozen=True)
 class Unscaled:
-    """A value times 10 to the power of ``scale``, nowhere further from 0 than ``most``.
+    """A value times 10 to the power of ``scale``, whose absolute value is at most ``most``.
 
     Attributes:
         number: the value, of stored columns.

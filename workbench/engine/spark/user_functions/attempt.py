@@ -45,7 +45,7 @@ def all_failed(rows: int, type_: pa.DataType, problem: str) -> Attempt:
 
 
 def as_one(attempts: Sequence[Attempt], values: pa.Array) -> Attempt:
-    """Attempts for the same rows as one, with what was computed from their values."""
+    """Attempts for the same rows as one, with the results computed from their values."""
     return Attempt(
         values,
         np.logical_or.reduce([attempt.failed for attempt in attempts]),

@@ -127,7 +127,7 @@ def _exactly(connection: socket.socket, size: int) -> bytes:
 
 
 def _isolate(connection: socket.socket) -> socket.socket:
-    """Let go of all that belongs to Spark's worker: its files, its console, its objects. What is printed is lost."""
+    """Drop everything of Spark's worker: its files, its console and its objects. Printed text is lost."""
     faulthandler.disable()  # it would write to a file of the worker
     gc.freeze()  # an object of the worker that is collected would close a file of ours
     kept = 3
@@ -188,7 +188,7 @@ class _Unknown:
 def _arguments(
     function: Callable[..., Any], rows: pa.RecordBatch
 ) -> tuple[Callable[..., Any], Iterable[tuple[Any, ...]]]:
-    """What to call, and with what. Rows of bytes stand for calls without arguments (``NO_ARGUMENTS``)."""
+    """The function to call, and its arguments. Rows of bytes are calls without arguments (``NO_ARGUMENTS``)."""
     if rows.schema.types == [pa.binary()]:
         return function, [()] * rows.num_rows
     try:

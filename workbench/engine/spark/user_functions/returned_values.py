@@ -53,7 +53,7 @@ def converter_to(returns: DataType) -> Callable[[Any], Any]:
 
 
 def short_repr(value: Any) -> str:
-    """A value in a few characters, whatever its own ``repr`` does.
+    """A value in a few characters, also where its own ``repr`` fails.
 
     Example:
         >>> short_repr("a" * 1000)

@@ -86,7 +86,7 @@ class Key:
 
 @dataclass(frozen=True)
 class KeyRanges:
-    """The ranges of a look-up: for each position a hash and, for each order of the key, what it must be between.
+    """The ranges of a look-up: for each position a hash and, for each order of the key, its bounds.
 
     Attributes:
         hashes: of the keys.

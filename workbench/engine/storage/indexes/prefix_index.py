@@ -53,7 +53,7 @@ class EntryRange:
 
 @dataclass(frozen=True)
 class Before:
-    """What is known of all rows before some: for each of them a value in each column.
+    """The values of each column over all rows before some rows.
 
     ``certain``: where it is; else the rows have to be read.
     """
@@ -76,7 +76,7 @@ class SumAlong:
 
     @property
     def name(self) -> str:
-        """Names it among what is kept of an order."""
+        """The name of these values among all that are kept along an order."""
         return "\x00".join(("sum", *map(str, self.powers), *self.columns))
 
     def prefixes(self, rows: pa.RecordBatch, run: GroupedRun) -> KeptColumns:
@@ -129,7 +129,7 @@ class BestAlong:
 
     @property
     def name(self) -> str:
-        """Names it among what is kept of an order."""
+        """The name of these values among all that are kept along an order."""
         return f"{'greatest' if self.greatest else 'least'}\x00{self.column}"
 
     def prefixes(self, rows: pa.RecordBatch, run: GroupedRun) -> KeptColumns:

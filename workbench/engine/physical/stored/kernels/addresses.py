@@ -124,7 +124,7 @@ def _hierarchical(text: str, has_fragment: bool) -> dict[str, str | None]:
 
 
 def _authority(text: str) -> dict[str, str | None]:
-    """A server, or what is called otherwise: a name without a host."""
+    """A server, or a name without a host."""
     in_brackets = text.find("]") > 0
     is_server = (_OF_SERVER_WITH_SCOPE if in_brackets else _OF_SERVER).fullmatch(text) is not None
     is_name = _OF_NAMES.fullmatch(text) is not None
@@ -172,7 +172,7 @@ def _is_host_of_groups(host: str) -> bool:
 
 
 def _size_of_groups(text: str, has_bytes: bool = True) -> int:
-    """How many bytes groups of digits are; -1 of what is none."""
+    """The number of bytes of groups of digits; -1 where it is not one."""
     groups, _, last = text.rpartition(":")
     if has_bytes and _is_host_of_bytes(last):
         size = 4

@@ -43,7 +43,7 @@ def _of_scale(expression: Expression, other: DataType) -> Expression:
 
 
 def _of_one_scale(call: Call) -> tuple[Expression, Expression]:
-    """What is compared, a constant brought to the scale of the other side."""
+    """The two sides of a comparison, with a constant brought to the scale of the other side."""
     left, right = call.arguments
     left, right = _of_scale(left, right.type), _of_scale(right, left.type)
     return left, right
@@ -99,7 +99,7 @@ def _combined(combine: Callable[[pa.Array, pa.Array], pa.Array]) -> ComputeValue
 
 
 def _case(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-    """The value beside the first condition that is true, or the last one. All are computed: none can fail."""
+    """The value of the first condition that is true, or the last value. All values are computed: none can fail."""
     type_ = to_arrow(call.type)
     *pairs, otherwise = arguments
     chosen = otherwise.cast(type_)

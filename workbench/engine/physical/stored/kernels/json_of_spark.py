@@ -278,7 +278,7 @@ class _Style(Enum):
 
 
 def _evaluate(value: Any, steps: tuple[PathStep, ...], style: _Style, out: _Out) -> bool:
-    """Write what is at some steps into ``out``; whether something is there.
+    """Write the value at some steps into ``out``; whether there is one.
 
     Of ``[*]`` a single match stands without brackets, as in Hive; two of them make one list.
     """

@@ -179,7 +179,7 @@ class _Searched:
         return self.pattern.finditer(self.told)
 
     def part(self, found: re.Match[str], group: int = 0) -> str:
-        """The text of a match, or of a group of it; the empty one of a group that matched nothing."""
+        """The text of a match, or of a group of it; the empty text for a group that matched nothing."""
         begin, end = found.span(group)
         return self.text[max(begin, 0) : max(end, 0)]
 

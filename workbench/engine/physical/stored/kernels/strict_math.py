@@ -252,7 +252,7 @@ def log1p(x: Float64s) -> Float64s:
 
 @quiet
 def power(x: Float64s, y: Float64s) -> Float64s:
-    """x to the power of y; NaN of 1 and of -1 to what is infinite.
+    """x to the power of y; NaN for 1 or -1 to an infinite power.
 
     Example:
         >>> power(np.array([2.0, -8.0, -2.0]), np.array([0.5, 1 / 3, 3.0])).tolist()

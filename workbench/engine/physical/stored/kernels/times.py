@@ -71,7 +71,7 @@ def _day_part(part: Part) -> Kernel:
 
 
 def _time_part(unit: int, most: int) -> Kernel:
-    """How many of a unit are in what is left of the next larger one."""
+    """The number of whole units in the rest of the next larger unit."""
 
     def compute(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
         return _with_nulls(_micros(arguments[0]) // unit % most, arguments[0])
