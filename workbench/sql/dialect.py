@@ -158,6 +158,7 @@ class Dialect:
         counts_rows_as: how several values are written as one for COUNT(DISTINCT …); "": it takes several.
         count_if_is_sum: whether COUNT_IF is the sum of ones and zeros, which is NULL of no rows.
         median_cuts_decimals: whether MEDIAN of a DECIMAL loses digits.
+        median_has_frames: whether MEDIAN and other quantiles are computed over frames.
         variance_of_one_is_zero: whether VARIANCE and STDDEV of one row are 0; else NULL.
         date_plus_interval_is_time: whether a DATE plus an interval is a TIMESTAMP whatever the interval.
         clock_in_intervals: whether the text of an interval may have a time of the day, and ``x::interval`` is one.
@@ -304,6 +305,7 @@ class Dialect:
     counts_rows_as: str = ""
     count_if_is_sum: bool = False
     median_cuts_decimals: bool = False
+    median_has_frames: bool = False
     variance_of_one_is_zero: bool = False
     date_plus_interval_is_time: bool = False
     clock_in_intervals: bool = False

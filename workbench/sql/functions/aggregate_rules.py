@@ -97,8 +97,8 @@ def _factors(powers: Powers) -> list[str]:
     return [name for name, power in zip("xy", powers, strict=False) for _ in range(power)]
 
 
-def _products(*products: Powers, framed: bool = False) -> StatisticRule:
-    return StatisticRule(KeptAs.PRODUCTS, products=products, framed=framed, reason=_NO_PRODUCTS)
+def _products(*products: Powers) -> StatisticRule:
+    return StatisticRule(KeptAs.PRODUCTS, products=products, framed=True, reason=_NO_PRODUCTS)
 
 
 _VALUES = StatisticRule(KeptAs.VALUES, reason=_NEEDS_VALUES)
@@ -118,7 +118,7 @@ RULES: Mapping[str, StatisticRule] = {
     "rounded_total": StatisticRule(KeptAs.DIGITS),
     "min_by": StatisticRule(KeptAs.LEAST, reason=_NO_KEY),
     "max_by": StatisticRule(KeptAs.GREATEST, reason=_NO_KEY),
-    **dict.fromkeys(("var_samp", "var_pop", "stddev_samp", "stddev_pop"), _products(ONE, TWO, framed=True)),
+    **dict.fromkeys(("var_samp", "var_pop", "stddev_samp", "stddev_pop"), _products(ONE, TWO)),
     **dict.fromkeys(("covar_samp", "covar_pop", "regr_sxy"), _products(X, Y, XY)),
     **dict.fromkeys(("corr", "regr_r2"), _products(X, Y, XY, XX, YY)),
     **dict.fromkeys(("regr_slope", "regr_intercept"), _products(X, Y, XY, XX)),

@@ -27,6 +27,7 @@ from workbench.sql.algebra.analytic import (
 )
 from workbench.sql.algebra.coercion import coerce, is_null, refuse_maps, unify
 from workbench.sql.algebra.expressions import (
+    AggregateCall,
     Call,
     Column,
     Constant,
@@ -44,7 +45,7 @@ from workbench.sql.algebra.zones import UTC, zoning
 from workbench.sql.binder.aggregates.aggregation import Aggregation, is_aggregate
 from workbench.sql.binder.order.keys import sort_keys
 from workbench.sql.binder.protocols import AggregateBinder
-from workbench.sql.functions.aggregate_rules import rule_of
+from workbench.sql.functions.aggregate_rules import ARRAYS, DESCENDING, KeptAs, rule_of
 from workbench.sql.functions.aggregates import AGGREGATES
 from workbench.sql.functions.elsewhere import usual_call
 from workbench.sql.functions.reading import QUERIES, ExpressionBinder
@@ -64,6 +65,9 @@ _COUNTING = ("row_number", "ntile", *NEIGHBOURS, *POSITIONS)
 _SHARES = ("percent_rank", "cume_dist")
 _OF_ORDER = frozenset({*RANKS, *DISTRIBUTIONS, *NEIGHBOURS, "nth_value"})
 """Functions that go by the place of a row in its partition."""
+LONGEST_FRAME = 1_000  # rows, of a statistic of sorted values: each frame is sorted by itself
+_SHORT_FRAMES = f"it takes ROWS BETWEEN n PRECEDING AND m FOLLOWING, of at most {LONGEST_FRAME:,} rows, or no ORDER BY"
+_QUANTILES = ("median", "percentile", "percentile_disc")
 SortKeys = tuple[SortKey, ...]
 
 _DIGITS = 34
@@ -384,8 +388,11 @@ class Analytics:
             if statistic.distinct and frame is not None and (frame.exclude or (frame.start and frame.end)):
                 hint = "it is read where a frame begins at the first row, or ends at the last one"
                 b.source.refuse("DISTINCT over such a frame", node, hint)
-            if frame is not None and not rule_of(replace(statistic, distinct=False)).framed:
-                b.source.refuse(f"{statistic.function.upper()} over a frame", node, "leave out ORDER BY in OVER")
+            of_values = _is_of_values(statistic, b.rules.median_has_frames)
+            framed = rule_of(replace(statistic, distinct=False)).framed
+            if frame is not None and not (framed or (of_values and _is_short(frame))):
+                hint = _SHORT_FRAMES if of_values else "leave out ORDER BY in OVER"
+                b.source.refuse(f"{statistic.function.upper()} over such a frame", node, hint)
             call = AnalyticCall(
                 statistic.function, statistic.arguments, statistic.type, over, frame, distinct=statistic.distinct
             )
@@ -438,3 +445,16 @@ def _function_of(node: exp.Window) -> exp.Expr:
     while isinstance(function, (exp.IgnoreNulls, exp.RespectNulls, exp.Filter, exp.WithinGroup)):
         function = function.this
     return function
+
+
+def _is_of_values(statistic: AggregateCall, median_has_frames: bool) -> bool:
+    """Whether the values of a frame give it, in any order; those of lists stand in the order of their rows."""
+    name, of = statistic.function.removesuffix(DESCENDING), (KeptAs.VALUES, KeptAs.LEAST, KeptAs.GREATEST)
+    refused = ("listagg", *ARRAYS, *(() if median_has_frames else _QUANTILES))
+    return rule_of(statistic).kept in of and name not in refused
+
+
+def _is_short(frame: Frame) -> bool:
+    """Whether all frames have only some rows."""
+    start, end = frame.start, frame.end
+    return frame.unit == "rows" and bool(start and end and float(end.by) - float(start.by) < LONGEST_FRAME)
