@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from workbench.sql.algebra.types import DOUBLE
-from workbench.streams.live import file_rows
+from workbench.streams.live import file_rows, folder
+from workbench.streams.live.file_rows import FileRows
 from workbench.streams.live.folder import FolderReader
 from workbench.streams.live.reader import Fetched
 
 ROWS = 3_000
+SEED = int(os.environ.get("ARGUS_SEED", Random().randrange(10**6)))
 
 
 def csv(ids: Sequence[int]) -> str:
@@ -124,3 +129,53 @@ def test_a_half_read_file_that_is_gone_is_said(tmp_path: Path) -> None:
     then = reader.fetch(first.offsets, 1_000)
     assert "is gone" in then.problem and not then.rows.num_rows
     reader.close()
+
+
+HOW = {
+    "plain": ("utf-8", "", "\n"),
+    "with a mark": ("utf-8-sig", "", "\n"),
+    "below a title": ("utf-8", "Export of März 2026\n\n", "\n"),
+    "of Windows": ("cp1252", "", "\r\n"),
+}
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_what_was_read_of_a_csv_file_that_grows_is_not_parsed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    encoding, title, end = HOW[how]
+    random, opened = Random(SEED), list[bool]()
+
+    def watched(*given: object) -> FileRows:
+        rows = FileRows(*given)  # type: ignore[arg-type]
+        opened.append(rows.source.goes_on)
+        return rows
+
+    monkeypatch.setattr(folder, "FileRows", watched)
+    folders = [tmp_path / name for name in ("parts", "whole")]
+    for each in folders:
+        each.mkdir()
+    text = (title + "id,name\n" + csv(range(ROWS))).replace("t7", "tä").replace("\n", end)
+    records = re.split(rf"(?<={end})(?=\d+,|$)", text)  # a value has letters behind its line break
+    file, offsets, found = folders[0] / "a.csv", dict[str, str](), list[Fetched]()
+    written = 400
+    file.write_bytes("".join(records[:written]).encode(encoding))
+    reader = FolderReader(str(folders[0] / "*.csv"))
+    while found := [*found, *in_parts(reader, offsets, random.choice([150, ROWS]))]:
+        if written >= len(records):
+            break
+        written += random.choice([1, 3, 400, 1_500])
+        file.write_bytes("".join(records[:written]).encode(encoding))
+    assert opened == [False, *[True] * (len(opened) - 1)], SEED
+    (folders[1] / "a.csv").write_bytes(text.encode(encoding))
+    at_once = FolderReader(str(folders[1] / "*.csv")).fetch({}, 2 * ROWS)
+    assert told(found) == told([at_once]), SEED
+
+
+def test_a_value_that_goes_on_is_read_from_where_it_begins(tmp_path: Path) -> None:
+    file, offsets = tmp_path / "a.csv", dict[str, str]()
+    file.write_text('id,name\n1,a\n2,"b\n')
+    reader = FolderReader(str(tmp_path / "*.csv"))
+    first = in_parts(reader, offsets, 9)
+    file.write_text('id,name\n1,a\n2,"b\nc"\n3,d\n')
+    assert told([*first, *in_parts(reader, offsets, 9)])[0][-1] == ("3", "d")

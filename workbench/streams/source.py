@@ -75,6 +75,7 @@ class OpenedSource:
         inferred: what its columns of text seem to be.
         notes: what else was found out about how it is written.
         share: gives how much of it is read, of 1; 0 where that is unknown.
+        goes_on: whether its rows are those after the bytes that were read before (``CsvOptions.passed``).
     """
 
     schema: pa.Schema
@@ -82,3 +83,4 @@ class OpenedSource:
     inferred: Mapping[str, Guess] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     share: Callable[[], float] = lambda: 0.0
+    goes_on: bool = False

@@ -43,6 +43,7 @@ class CsvOptions:
         encoding: of the text, as Python calls it: ``"utf-8"``, ``"utf-16"``, ``"cp1252"``, ``"latin-1"``.
         growing: whether a last line without an end is still written, and is left out.
         typed: stored names of columns whose types are known, so that their values are not looked at for them.
+        passed: bytes at the file's beginning that were read before, up to the end of a line.
     """
 
     sep: str | None = None
@@ -51,6 +52,7 @@ class CsvOptions:
     encoding: str | None = None
     growing: bool = False
     typed: frozenset[str] = frozenset()
+    passed: int = 0
 
     def __post_init__(self) -> None:
         if self.sep is not None and (len(self.sep) != 1 or self.sep in '"\r\n' or self.sep.isalnum()):
@@ -69,7 +71,7 @@ class CsvOptions:
         """The options that are given, and so not guessed."""
         plain = CsvOptions()
         different = {name: value for name, value in asdict(self).items() if value != getattr(plain, name)}
-        return {name: value for name, value in different.items() if name not in ("growing", "typed")}
+        return {name: value for name, value in different.items() if name not in ("growing", "typed", "passed")}
 
 
 @dataclass(frozen=True)

@@ -46,16 +46,17 @@ def open_csv(path: Path | UrlFile, stack: ExitStack, options: CsvOptions) -> Ope
         StreamError: no line names the columns.
     """
     layout = layout_of(path, options)
-    lines = stack.enter_context(WholeLines(path, layout, options.growing))
+    lines = stack.enter_context(WholeLines(path, layout, options.growing, options.passed))
     chunks = _CsvReader(layout, lines).chunks()
     first = next(chunks, None)
     schema = pa.schema([(name, pa.string()) for name in layout.names], metadata=stored_options(options))
     if first is None:
-        return OpenedSource(schema, iter(()), notes=layout.notes)
+        return OpenedSource(schema, iter(()), notes=layout.notes, goes_on=lines.passed > 0)
     named = zip(layout.names, first.rows.columns, strict=True)
     columns = {name: values for name, values in named if stored_name(name) not in options.typed}
     guesses = guess_columns(columns, layout.separator, options.decimal)
-    return OpenedSource(schema, chain([first], chunks), guesses, layout.notes, lambda: lines.share)
+    rows = chain([first], chunks)
+    return OpenedSource(schema, rows, guesses, layout.notes, lambda: lines.share, lines.passed > 0)
 
 
 _OPTIONS = b"csv"
@@ -191,16 +192,17 @@ class WholeLines:
     file ended and ``rest`` holds that line. Lines that are not UTF-8 would stop Arrow; they are left out and kept, with
     their numbers, in ``not_text``. Blank lines Arrow skips without a word. Both are counted, for `physical`.
 
-    It begins with a line of the columns' numbers, instead of the lines before the file's first row.
+    It begins with a line of the columns' numbers, instead of the lines before the file's first row, or of those that
+    were read before: ``passed`` says how many lines these were, where a row begins after them.
     """
 
-    def __init__(self, path: Path | UrlFile, layout: CsvLayout, growing: bool = False) -> None:
+    def __init__(self, path: Path | UrlFile, layout: CsvLayout, growing: bool = False, passed: int = 0) -> None:
         self.cut: str | None = None
         self.rest = b""
         self.not_text: list[tuple[int, bytes]] = []
         self.quotes = 0
         self.closed = False
-        self.encoding, self._before, self._newline = layout.encoding, layout.before, layout.newline.encode()
+        self.encoding, self._newline = layout.encoding, layout.newline.encode()
         self._file = SourceFile(path)
         # A line cannot be cut from bytes where the end of one has several.
         by_parts = "\n".encode(layout.encoding) != b"\n"
@@ -208,7 +210,10 @@ class WholeLines:
         header = layout.separator.join(map(str, range(len(layout.names)))) + "\n"
         self._ready = memoryview(header.encode())
         self._ended, self._growing = False, growing
-        self._lines = 0
+        of_lines = isinstance(path, Path) and not (by_parts or self._file.compressed or self._newline != b"\n")
+        self.passed = self._pass_over(passed) if passed and of_lines else 0
+        self._before = 0 if self.passed else layout.before
+        self._lines = self.passed
         self._skipped: list[int] = []
 
     def __enter__(self) -> WholeLines:
@@ -240,8 +245,18 @@ class WholeLines:
 
     def physical(self, lines: NDArray[np.int64]) -> NDArray[np.int64]:
         """Line numbers in the file, from ones that count neither blank lines nor those that were left out."""
-        skipped = np.array(self._skipped, dtype=np.int64)
+        skipped, lines = np.array(self._skipped, dtype=np.int64), lines + self.passed
         return lines + np.searchsorted(skipped - np.arange(len(skipped)), lines, side="right")
+
+    def _pass_over(self, size: int) -> int:
+        """Goes on behind some bytes; how many lines they have, 0 where a value may go on behind them."""
+        lines = quotes = 0
+        while size and (data := self._file.read1(min(size, _CHUNK))):
+            size, lines, quotes = size - len(data), lines + data.count(b"\n"), quotes + data.count(b'"')
+        if size or quotes % 2:
+            self._file.seek(0)
+            return 0
+        return lines
 
     def _next_lines(self) -> bytes:
         try:

@@ -66,6 +66,7 @@ class FileRows:
         file, folders, options, schema: see ``open_file``.
         rows: that were read before.
         quarantined: how many records were.
+        whole: how many bytes have these alone, where these are lines; 0: it is not known.
         is_widened: whether some of these may be rows now, so that only how many there were of both is known.
 
     Raises:
@@ -81,17 +82,19 @@ class FileRows:
         rows: int,
         quarantined: int,
         is_widened: bool,
+        whole: int = 0,
     ) -> None:
         self._stack = ExitStack()
         try:
             of_lines = FileFormat.named(file.name) is FileFormat.JSON  # each is a row, or is quarantined
             passed = rows + quarantined if of_lines else 0
+            options = replace(options, passed=whole)
             self.source = open_file(file, folders, options, self._stack, schema, passed)
         except BaseException:
             self._stack.close()
             raise
         chunks = self.source.chunks
-        self._chunks = chunks if of_lines else _after(chunks, rows, quarantined, is_widened)
+        self._chunks = chunks if of_lines or self.source.goes_on else _after(chunks, rows, quarantined, is_widened)
 
     def __iter__(self) -> Iterator[Chunk]:
         return self

@@ -256,7 +256,8 @@ class FolderReader(ReadInParts, BaseReader):
         note = note_of(file, part) if known is None else changed_note(file, part, known)
         read, ended = note.rows if known is not None else int(taken.at(place) or 0), True
         passed, is_left = note.quarantined, False
-        rows = self._rows(place, file, replace(note, rows=read), growing=part != stamp)
+        whole = known.size if known is not None and taken.at(place) == _READ and read + passed else 0
+        rows = self._rows(place, file, replace(note, rows=read), part != stamp, whole)
         types = {name: str(guess.type) for name, guess in rows.source.inferred.items()}
         try:
             for chunk in rows:
@@ -279,15 +280,18 @@ class FolderReader(ReadInParts, BaseReader):
             else:
                 rows.close()
 
-    def _rows(self, place: str, file: Path | UrlFile, note: Note, growing: bool) -> FileRows:
-        """The rows of a file after those of its note, of which the last fetch may have left some."""
+    def _rows(self, place: str, file: Path | UrlFile, note: Note, growing: bool, whole: int) -> FileRows:
+        """The rows of a file after those of its note, of which the last fetch may have left some.
+
+        ``whole``: bytes of which all rows were read.
+        """
         left, self._half_read = self._half_read, None
         if left is not None:
             if left[0] == (place, note):
                 return left[1]
             left[1].close()
         options, folders = replace(self._options, growing=growing), folder_values(PurePath(place))
-        rows = FileRows(file, folders, options, self._schema, note.rows, note.quarantined, self._is_widened)
+        rows = FileRows(file, folders, options, self._schema, note.rows, note.quarantined, self._is_widened, whole)
         try:
             self._check(file, rows.source.schema)
         except BaseException:
