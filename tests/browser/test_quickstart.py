@@ -163,8 +163,10 @@ def test_a_newcomer_runs_the_quickstart_and_works_with_the_panel(folder: Path) -
                 picture(jupyter, f"{title.split()[0].lower()}-{theme.split()[1].lower()}-{width}")
         jupyter.look("JupyterLab Light", 1400)
 
-        # A stream is added after a look at its rows.
-        panel.get_by_role("button", name="Add a stream").click()
+        # A stream is added after a look at its rows, right below those that there are.
+        add, last = panel.get_by_role("button", name="Add a stream"), panel.get_by_role("cell", name="MHDCFY01A").last
+        assert add.bounding_box()["y"] - last.bounding_box()["y"] < 80
+        add.click()
         source = panel.get_by_role("combobox", name="Source")
         source.fill("../sample_data/fed.parquet")
         source.press("Tab")

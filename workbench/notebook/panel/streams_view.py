@@ -70,7 +70,7 @@ class StreamsView(View):
 
     def refresh(self) -> None:
         """Show the present tables."""
-        self._tables.value = f'<div class="fixed">{self._html()}</div>'
+        self._tables.value = self._html()
         earlier = any(source.earlier for source in self.session.sources.values())
         self.problems_seen.layout.display = None if earlier or self.session.errors else "none"
         self.again.layout.display = None if self.session.errors else "none"
