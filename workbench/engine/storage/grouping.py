@@ -51,16 +51,22 @@ def _grouped(columns: Sequence[pa.Array], rows: int) -> tuple[Positions, Positio
     at = np.arange(rows)
     if rows < 2 or not columns:
         return at, np.zeros(min(rows, 1), dtype=np.int64)
-    if rows <= FEW_VALUES and not any(pa.types.is_nested(column.type) for column in columns):
-        if rows <= ROWS_SORTED:
-            return _sorted_groups([_codes(column) for column in columns])
-        if (small := _small_codes(columns)) is not None:
-            return _sorted_groups([small])
+    encodes = rows <= FEW_VALUES and not any(pa.types.is_nested(column.type) for column in columns)
+    if encodes and rows <= ROWS_SORTED:
+        return _sorted_groups([_codes(column) for column in columns])
     kinds = [_whole_numbers(column) for column in columns]
+    if encodes:
+        kinds = [
+            [_codes(column).astype(np.int64)] if own is None else own
+            for column, own in zip(columns, kinds, strict=True)
+        ]
     others = [column for column, own in zip(columns, kinds, strict=True) if own is None]
     numbers = [each for own in kinds for each in own or ()]
     if not others:
-        return _grouped_numbers(*_as_one_number(numbers))
+        together, bound = _as_one_number(numbers)
+        return (
+            _sorted_groups([together.astype(np.uint16)]) if bound <= FEW_VALUES else _grouped_numbers(together, bound)
+        )
     keys = [pa.array(_as_one_number(numbers)[0]), *others] if numbers else others
     names = [str(position) for position in range(len(keys))]
     table = pa.table([*map(with_mixed_low_bits, keys), pa.array(at)], names=[*names, "row"])
@@ -231,18 +237,6 @@ def _codes(column: pa.Array) -> Positions:
     if pa.types.is_integer(column.type) and not column.null_count:
         return np.asarray(column.to_numpy())
     return np.asarray(_encoded(column).indices.to_numpy())
-
-
-def _small_codes(columns: Sequence[pa.Array]) -> npt.NDArray[np.uint16] | None:
-    """A number of 16 bits for each combination of values; ``None`` where these may be more."""
-    codes, many = np.zeros(len(columns[0]), dtype=np.int64), 1
-    for column in columns:
-        encoded = _encoded(column)
-        many *= len(encoded.dictionary)
-        if many > FEW_VALUES:
-            return None
-        codes = codes * len(encoded.dictionary) + encoded.indices.to_numpy()
-    return codes.astype(np.uint16)
 
 
 def _encoded(column: pa.Array) -> pa.DictionaryArray:
