@@ -251,12 +251,17 @@ class IndexJoin:
 
     def _joined(self, left: pa.RecordBatch, right: pa.RecordBatch) -> pa.RecordBatch:
         """Two batches side by side; a pair has the later batch of its rows, and the product of their weights."""
-        sides = list(zip(SIDES, (left, right), self._paired, strict=True))
-        names = [pair_column(at, name) for at, _, side in sides for name in side.schema.names]
-        values = [rows.column(name) for _, rows, side in sides for name in side.schema.names]
+        sides = (left, right)
+        values = [sides[at].column(name) for at, name in self._pair_columns.values()]
         batch = pc.max_element_wise(left.column(BATCH), right.column(BATCH))
         weight = pc.multiply(left.column(WEIGHT), right.column(WEIGHT))
-        return pa.RecordBatch.from_arrays([*values, batch, weight], names=[*names, BATCH, WEIGHT])
+        return pa.RecordBatch.from_arrays([*values, batch, weight], names=[*self._pair_columns, BATCH, WEIGHT])
+
+    @cached_property
+    def _pair_columns(self) -> Mapping[str, tuple[int, str]]:
+        """For each column of pairs, beside batch and weight, the side that has it, and its name there."""
+        sides = zip(SIDES, self._paired, strict=True)
+        return {pair_column(at, name): (at, name) for at, side in sides for name in side.schema.names}
 
 
 def _where(chosen: Mask, rows: pa.RecordBatch) -> pa.RecordBatch:

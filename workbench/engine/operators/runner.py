@@ -65,6 +65,8 @@ class Runner:
         self.jobs = jobs
         self.functions = functions
         self._folder = folder
+        self._folders: dict[str, Path] = {}
+        """Those of trees that are known to be there."""
         self._plans = PlanCache()
         self._inputs: dict[str, dict[str, JobInput]] = {}
         """The inputs of each tree's jobs, by their roles."""
@@ -110,13 +112,14 @@ class Runner:
 
     def folder(self, tree: str) -> Path:
         """The folder of a tree's rows; it is made when it is missing."""
-        folder = self._folder / tree
-        make_folder(folder)
-        return folder
+        if tree not in self._folders:
+            make_folder(self._folder / tree)
+            self._folders[tree] = self._folder / tree
+        return self._folders[tree]
 
     def remove(self, tree: str) -> None:
         """Remove what jobs of a tree that has gone read, and its folder unless rows that are still read are there."""
-        for of_tree in (self._inputs, self._learnt, self._roots, self._read):
+        for of_tree in (self._inputs, self._learnt, self._roots, self._read, self._folders):
             of_tree.pop(tree, None)
         self._steps = {role: file for role, file in self._steps.items() if role.split()[0] != tree}
         folder = self._folder / tree

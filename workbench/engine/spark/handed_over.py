@@ -7,6 +7,7 @@ the executor. It is found by its name: no folder is listed, and none of another 
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from pathlib import Path
 
@@ -18,6 +19,9 @@ _KEPT: OrderedDict[str, bytes] = OrderedDict()
 
 _MOST_KEPT = 64
 """The most that is kept: a later step soon asks for its own, unless the task has failed."""
+
+_LOCK = threading.Lock()
+"""Threads of the driver run tasks side by side."""
 
 
 def hand_over(name: str, data: bytes, apart: bool) -> None:
@@ -32,9 +36,10 @@ def hand_over(name: str, data: bytes, apart: bool) -> None:
     if apart:
         _file(name).write_bytes(data)
         return
-    _KEPT[name] = data
-    while len(_KEPT) > _MOST_KEPT:
-        _KEPT.popitem(last=False)
+    with _LOCK:
+        _KEPT[name] = data
+        while len(_KEPT) > _MOST_KEPT:
+            _KEPT.popitem(last=False)
 
 
 def handed_over(name: str) -> bytes:
@@ -44,7 +49,9 @@ def handed_over(name: str) -> bytes:
         FileNotFoundError: no step has.
     """
     name = _of_task(name)
-    if (data := _KEPT.pop(name, None)) is not None:
+    with _LOCK:
+        data = _KEPT.pop(name, None)
+    if data is not None:
         return data
     file = _file(name)
     data = file.read_bytes()

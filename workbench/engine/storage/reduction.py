@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,7 @@ class Cells:
         """Groups whose rows are all read by one reader."""
         return Cells(starts, np.ones((1, rows), dtype=bool))
 
-    @property
+    @cached_property
     def every(self) -> Mask:
         """Shape (readers, groups): all cells."""
         return np.ones((len(self.read), len(self.starts)), dtype=bool)

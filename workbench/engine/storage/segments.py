@@ -157,7 +157,7 @@ class SegmentWriter:
             Path(local).unlink(missing_ok=True)  # on a full disk every byte counts
             raise
         if data is not None:
-            MAPPED.keep(path, batch, data)  # it is read next
+            MAPPED.keep(path, batch, data)
         return Segment(path, batch.num_rows, checksum, size)
 
 
@@ -268,4 +268,6 @@ def read_share(share: Share, schema: pa.Schema, limits: Limits = LIMITS) -> Iter
     for path, start, rows in share:
         batch = open_segment(path)
         for first in range(start, start + rows, most):
-            yield conform(batch.slice(first, min(most, start + rows - first)), schema)
+            number = min(most, start + rows - first)
+            # A slice makes its columns anew.
+            yield conform(batch if number == batch.num_rows else batch.slice(first, number), schema)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -93,7 +94,7 @@ class KeyedLookup:
             if segment.rows > self.limits.rows_indexed_in_memory:
                 index_of_keys(segment.path, self._key)
 
-    @property
+    @cached_property
     def _key(self) -> Key:
         return Key(self.scan.key_columns, nulls=True)
 

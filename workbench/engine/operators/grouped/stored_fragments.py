@@ -52,6 +52,9 @@ from workbench.sql.algebra.types import INTEGER, DataType
 _WEIGHT_DIGITS, _PRODUCT_DIGITS = 19, 38
 """Of a weight and of a value; Arrow multiplies decimals of up to 76 digits."""
 
+Mark = int | np.int32
+"""The value of a column that is the same in all fragments of some rows."""
+
 
 @dataclass(frozen=True)
 class StoredFragments:
@@ -97,9 +100,10 @@ class StoredFragments:
         """
         rows = self.with_calls(rows, branch)
         keys = {word: rows.column(word) for word in map(word_column, self.plan.words)}
-        member, marks = self.plan.only_member, {GROUPING_SET: number, BRANCH: branch}
+        member = self.plan.only_member
+        marks: dict[str, Mark] = {GROUPING_SET: number, BRANCH: branch}
         if member is not None:
-            marks = {MEMBER: member, BATCH: 0, WEIGHT: 1}
+            marks = {MEMBER: member, BATCH: np.int32(0), WEIGHT: 1}  # of the types in which they are stored
         with texts_read_once():
             fragments = [conform(each, self._schema) for each in self.combined(rows, keys, marks, branch, number)]
         yield from fragments
@@ -109,7 +113,7 @@ class StoredFragments:
         return with_calls(rows, calls_among(self.plan.inputs(branch)), self.functions)
 
     def combined(
-        self, rows: pa.RecordBatch, keys: Mapping[str, pa.Array], marks: Mapping[str, int], branch: int, number: int
+        self, rows: pa.RecordBatch, keys: Mapping[str, pa.Array], marks: Mapping[str, Mark], branch: int, number: int
     ) -> Iterator[pa.RecordBatch]:
         """Rows that are equal in some columns and in their groups as one, and the values in them.
 
@@ -140,7 +144,7 @@ class StoredFragments:
         values: pa.Array,
         rows: pa.RecordBatch,
         keys: Mapping[str, pa.Array],
-        marks: Mapping[str, int],
+        marks: Mapping[str, Mark],
     ) -> pa.RecordBatch:
         """The fragments of the values of an expression; a fragment counts its rows and has no other part."""
         known = values.is_valid()
@@ -150,7 +154,7 @@ class StoredFragments:
         return self._combined(len(own[of.column]), own, {**marks, VALUES: of.number}, counts)
 
     def _combined(
-        self, rows: int, keys: Mapping[str, pa.Array], marks: Mapping[str, int], parts: Mapping[StatePart, pa.Array]
+        self, rows: int, keys: Mapping[str, pa.Array], marks: Mapping[str, Mark], parts: Mapping[StatePart, pa.Array]
     ) -> pa.RecordBatch:
         """Rows with equal keys as one fragment each.
 

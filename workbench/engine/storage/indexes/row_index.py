@@ -48,7 +48,8 @@ class UnknownRows:
         if not any((open_segment(segment.path).column(WEIGHT).to_numpy() < 0).any() for segment in change):
             return 0
         entries = [self._changed(segment, own) for segment in change]
-        hashes = np.unique(np.concatenate([of_rows for of_rows, _ in entries]))
+        leaving = [of_rows[np.diff(through, prepend=0) < 0] for of_rows, through in entries]
+        hashes = np.unique(np.concatenate(leaving))
         weights = sum((_weights(*entry, hashes) for entry in entries), start=np.zeros(len(hashes), np.int64))
         looked_at = weights < 0
         if self.by is None:
