@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pyarrow as pa
 import pytest
@@ -21,6 +23,24 @@ def test_a_step_has_what_was_handed_over_in_its_task_once() -> None:
         hand_over("G1", b"of a task that has failed", apart=False)
     with attempt_here(), pytest.raises(FileNotFoundError):
         handed_over("G1")
+
+
+def test_threads_hand_over_side_by_side_whatever_failed_tasks_have_left() -> None:
+    started = Barrier(8)
+
+    def own(thread: int) -> list[bytes]:
+        found = list[bytes]()
+        started.wait()
+        for number in range(300):
+            with attempt_here():
+                hand_over(f"left {thread} {number}", b"", apart=False)
+                hand_over(f"G{thread}", f"{thread} {number}".encode(), apart=False)
+                found.append(handed_over(f"G{thread}"))
+        return found
+
+    with ThreadPoolExecutor(8) as threads:
+        for thread, found in enumerate(threads.map(own, range(8))):
+            assert found == [f"{thread} {number}".encode() for number in range(300)]
 
 
 def test_a_step_in_another_worker_has_it_also_without_rows(spark: SparkSession) -> None:

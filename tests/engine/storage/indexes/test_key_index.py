@@ -93,6 +93,9 @@ def test_null_is_a_key_of_a_group_and_of_no_join() -> None:
     assert whole.all() and len(set(hashes.tolist())) == 3
 
 
+NEGATIVE_NAN = float(np.array([0xFFF8000000000001], dtype=np.uint64).view(np.float64)[0])
+
+
 @dataclass(frozen=True)
 class Whole:
     """The order of a column of whole numbers."""
@@ -125,6 +128,32 @@ def pairs(segment: str, key: Key, ranges: KeyRanges, weights: list[int] | None =
     ]
     assert len(found) == count_candidates(segment, key, ranges, signed)
     return found
+
+
+DOUBLES = [float("-inf"), -1.5, -0.0, 0.0, 5e-324, 1.5, float("inf"), float("nan"), NEGATIVE_NAN]
+"""In order, as Spark orders them: 0.0 is -0.0, and each NaN is the largest number."""
+
+
+@pytest.mark.parametrize("low", [None, *DOUBLES])
+@pytest.mark.parametrize("high", [None, *DOUBLES])
+def test_nan_is_the_largest_number_of_a_range(tmp_path: Path, low: float | None, high: float | None) -> None:
+    values = [*DOUBLES, None, *reversed(DOUBLES)]
+    rows = pa.table({"k": ["x", "y"] * (len(values) // 2) + ["x"], "n": pa.array(values, pa.float64())})
+    segment = write_segments(rows, tmp_path)[0].path
+    hashes, _ = row_hashes(pa.RecordBatch.from_pydict({"k": ["x", "y", "z"]}), ("k",))
+    least, greatest = (None if end is None else order_numbers(pa.array([end] * 3)) for end in (low, high))
+    found = pairs(segment, Key(("k",), orders=(Whole("n"),)), KeyRanges(hashes, ((least, greatest),)))
+
+    def place(value: float) -> float:
+        return float("inf") if np.isnan(value) else np.clip(value, -2.0, 2.0)
+
+    wanted = [
+        (row % 2, row)
+        for row, value in enumerate(values)
+        if value is not None
+        if (low is None or place(low) <= place(value)) and (high is None or place(value) <= place(high))
+    ]
+    assert sorted(found) == sorted(wanted)
 
 
 @pytest.mark.parametrize("seed", range(3))
