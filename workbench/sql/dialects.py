@@ -54,7 +54,7 @@ DUCKDB = _dialect(
     "joined_nulls_are_null finds_beside_nulls generates_series pivots pivots_on json_keys_as_they_are at_time_zone "
     "keeps_offset iso_weeks trailing_commas limits_shares exports_state times_begin_again casts_in_python "
     "offsets_of_rows joins_have_conditions reserves_words truth_is_number has_age",
-    counts_rows_as="{'a': a, 'b': b}",
+    counts_rows_as="(a, b)",
     alias_in_order=Preferred.COLUMN,
     column_of_function="",
     byte_collations=frozenset({"BINARY", "C", "POSIX"}),

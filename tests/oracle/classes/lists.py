@@ -30,7 +30,8 @@ LISTS = {
             " round(sem(k % 1000), 6) AS c, round(product(k % 5), 6) AS e, round(weighted_avg(k % 100, id), 6) AS f"
             " FROM t GROUP BY g",
             "moments_of_some": "SELECT g, round(skewness(DISTINCT k % 9), 6) AS a, round(sem(DISTINCT k % 9), 6) AS b,"
-            " round(kurtosis_pop(k % 100) FILTER (WHERE id > 5), 6) AS c, entropy(DISTINCT s) AS e FROM t GROUP BY g",
+            " round(kurtosis_pop(k % 100) FILTER (WHERE id > 5), 6) AS c, entropy(DISTINCT s) AS e,"
+            " count(DISTINCT (k % 3, s)) AS f FROM t GROUP BY g",
             "over_partitions": "SELECT id, round(skewness(k % 100) OVER w, 6) AS a, round(sem(k % 9) OVER w, 6) AS b,"
             " round(kurtosis(DISTINCT k % 9) OVER w, 6) AS c, round(entropy(s) OVER w, 6) AS e,"
             " list_sort(list(DISTINCT k % 5) OVER w) AS f, round(regr_slope(k % 9, id) OVER w, 6) AS h,"
