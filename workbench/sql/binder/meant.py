@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import product
 
@@ -86,6 +86,22 @@ def of_qualify(select: exp.Select) -> str:
     if select.args.get("group") is not None or whole is None:
         return "use WHERE or HAVING"
     return f"write {whole.sql()} OVER ()"
+
+
+def of_window(name: str, named: Mapping[str, exp.Expr], bind: Callable[[exp.Expr], object]) -> str:
+    """A hint for OVER with the name of a window that there is not.
+
+    Args:
+        name: the name.
+        named: the windows of the SELECT.
+        bind: binds an expression; raises an error for a name that is no column.
+    """
+    if named:
+        return f"WINDOW names {', '.join(named)}"
+    with suppress(WorkbenchError):
+        bind(exp.column(name))
+        return f"write OVER (PARTITION BY {name})"
+    return f"name it behind FROM: WINDOW {name} AS (…)"
 
 
 def as_called(message: str, called: str | None) -> str:

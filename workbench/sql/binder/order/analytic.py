@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from sqlglot import exp
 
-from workbench.errors import WorkbenchError, nearest
+from workbench.errors import nearest
 from workbench.sql.algebra.analytic import (
     DISTRIBUTIONS,
     NEIGHBOURS,
@@ -43,6 +42,7 @@ from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import DATE, DOUBLE, INSTANT, INTEGER, Kind, of_any_bits
 from workbench.sql.algebra.zones import UTC, zoning
 from workbench.sql.binder.aggregates.aggregation import Aggregation, is_aggregate
+from workbench.sql.binder.meant import of_window
 from workbench.sql.binder.order.keys import sort_keys
 from workbench.sql.binder.protocols import AggregateBinder
 from workbench.sql.functions.aggregate_rules import ARRAYS, DESCENDING, KeptAs, rule_of
@@ -203,7 +203,7 @@ class Analytics:
         while alias is not None:
             name = alias.name.lower()
             if name not in self.named or name in seen:
-                raise b.source.error(f"unknown window {alias.name}", alias, self._window_hint(alias.name, b))
+                raise b.source.error(f"unknown window {alias.name}", alias, of_window(alias.name, self.named, b.bind))
             seen.add(name)
             base = self.named[name]
             for key in parts:
@@ -223,15 +223,6 @@ class Analytics:
         window = exp.Window(this=node.this, spec=parts["spec"], order=parts["order"])
         over = Over.of(by, keys)
         return window, over, over.order or tuple(keys)
-
-    def _window_hint(self, name: str, b: ExpressionBinder) -> str:
-        """What is meant by the name of a window that there is not."""
-        if self.named:
-            return f"WINDOW names {', '.join(self.named)}"
-        with suppress(WorkbenchError):
-            b.bind(exp.column(name))
-            return f"write OVER (PARTITION BY {name})"
-        return f"name it behind FROM: WINDOW {name} AS (…)"
 
     def _frame(self, window: exp.Window, over: Over, keys: SortKeys, b: ExpressionBinder) -> Frame | None:
         """The frame of an aggregate or a position; ``None``: the whole partition.
