@@ -396,8 +396,7 @@ class Analytics:
         if isinstance(value, Decimal) and value == int(value):
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or (least is not None and value < least):
-            least_one = "" if least is None else f", {least} or more"
-            what = f"{function} takes a constant whole number{least_one}"
+            what = f"{function} takes a constant whole number" + ("" if least is None else f", {least} or more")
             turned = {"LAG": "write LEAD", "LEAD": "write LAG"}.get(function) if isinstance(value, int) else None
             raise b.source.error(what, node, turned or "write the number itself, as 3")
         return Constant(value, INTEGER)
