@@ -120,7 +120,7 @@ def test_no_task_has_most_of_a_hot_key(by_buckets: bool, monkeypatch: pytest.Mon
         }
         assert session.query("pairs").result().shape[0] == sum(counted[key] for key in range(3_000))
     assert groups and max(groups) <= FourTasks.cores
-    assert len(pairs) == FourTasks.cores and max(pairs.values()) < 0.3 * pairs.total()
+    assert len(pairs) == FourTasks.cores and max(pairs.values()) < pairs.total() / 3  # others are in buckets by chance
 
 
 def column_of(batch: pa.RecordBatch, names: Mapping[str, object]) -> list[object]:
