@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from few import ORACLE_TESTS, TESTS, few, starts_a_process
+from worker_processes import worker_processes
 
 PROJECT = TESTS.parent
 MATRIX = {f"sql/test_{name}.py::test[{case}]" for name in "ab" for case in range(20)}
@@ -80,6 +81,7 @@ def started() -> Started:
         (lambda: through_a_helper(), [], True),
         (lambda: [Started() for _ in range(2)], [], True),
         (lambda started: started, [started], True),
+        (lambda: worker_processes(2), [], True),
         (items, [], False),
         (lambda: pytest.approx(1), [], False),
     ],

@@ -37,8 +37,7 @@ class _Fate(IntEnum):
     IS_SLOW = 2
 
 
-_FORKED = multiprocessing.get_context("forkserver")
-_FORKED.set_forkserver_preload(["workbench.engine.operators.evaluate", "workbench.engine.spark.arrow_tasks"])
+IMPORTED = ["workbench.engine.operators.evaluate", "workbench.engine.spark.arrow_tasks"]
 """Processes are forked from one that has imported what steps need, which takes a process a second."""
 
 _Work = tuple[list[tuple[StepFile, int]], dict[str, str]]
@@ -145,10 +144,12 @@ class WorkerProcesses(InProcess):
         return _Fate.IS_SLOW if chance < self.failing + self.slow else _Fate.ANSWERS
 
     def _begin(self) -> tuple[multiprocessing.process.BaseProcess, Connection]:
-        own, theirs = _FORKED.Pipe()
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(IMPORTED)
+        own, theirs = context.Pipe()
         (disk := self._disks / str(self._begun)).mkdir()
         self._begun += 1
-        process = _FORKED.Process(target=_serve, args=(theirs, dict(os.environ), str(disk), self.late), daemon=True)
+        process = context.Process(target=_serve, args=(theirs, dict(os.environ), str(disk), self.late), daemon=True)
         process.start()
         theirs.close()  # else nobody would notice that the process is gone
         return process, own
