@@ -20,7 +20,7 @@ import pytest
 TESTS = Path(__file__).parent
 FEW = int(os.environ.get("ARGUS_FEW", "0"))
 """Cases of each test in a run, or 0 for all."""
-ORACLE_TESTS = 8
+ORACLE_TESTS = 16
 """Of so many tests of the oracle one is run, beside those of queries that need no Spark."""
 STARTERS = frozenset({"subprocess", "multiprocessing", "executable", "get_server", "sync_playwright"})
 """What a function names that starts Python, another program, PostgreSQL or a browser."""

@@ -111,6 +111,7 @@ def test_a_tree_closes_and_its_nodes_are_found_in_its_box(plan):
     assert "σ  2 selections below" in plan.widget.drawing.replace("&#160;", " ")
 
 
+@pytest.mark.slow
 def test_a_thousand_nodes_are_drawn_by_their_trees_at_first(session):
     nodes = [example_network.selection(example_network.FED, example_network.over(amount)) for amount in range(1000)]
     plans = [example_network.plan(f"q{i}", node) for i, node in enumerate(nodes)]
@@ -268,6 +269,7 @@ def test_results_are_scrolled_drawn_grouped_and_copied(session, tmp_path):
     assert "rows.csv: 25 rows" in text_of(view) and (tmp_path / "rows.csv").exists()
 
 
+@pytest.mark.slow
 def test_a_chart_stays_while_its_points_change(session):
     view = ResultsView(session, session.player)
     view.refresh()

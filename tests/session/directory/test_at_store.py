@@ -166,6 +166,7 @@ def lost(session: Session) -> None:
     assert not session.path.exists()
 
 
+@pytest.mark.slow
 def test_a_session_goes_on_from_its_store_alone(address: str) -> None:
     with Oracle(InProcess(), feeds(), path=address) as oracle:
         oracle.register(CASES)

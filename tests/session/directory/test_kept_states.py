@@ -66,6 +66,7 @@ def session_of(path: Path | None = None, limits: Limits | None = None) -> Sessio
     return session
 
 
+@pytest.mark.slow
 def test_steps_back_run_no_batch_again() -> None:
     with session_of() as session:
         session.register_many(TEXTS)
