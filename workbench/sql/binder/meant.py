@@ -30,6 +30,7 @@ _MILLIS = 10**11
 """Numbers from here on are milliseconds since 1970."""
 _DAY = re.compile(r"\b(\d{4}) ?[-/] ?0?(\d{1,2}) ?[-/] ?0?(\d{1,2})\b")
 """A date without quotes, as SQL is written."""
+_OF_DAYS = (exp.Sub, exp.Div, exp.Literal, exp.Paren)
 _OR = "OR is between conditions"
 WITH_OVER = (
     *(exp.Rank, exp.DenseRank, exp.RowNumber, exp.Ntile, exp.PercentRank, exp.CumeDist),
@@ -126,7 +127,9 @@ def as_spelt(hint: str | None, node: exp.Expr) -> str | None:
         >>> as_spelt("write DATE '2002-11-20'; it is a subtraction", sqlglot.parse_one("day > 2026-1-5"))
         "write DATE '2026-01-05'; it is a subtraction"
     """
-    if hint and f"DATE '{_EXAMPLE}'" in hint and (day := _DAY.search(node.sql())) is not None:
+    numbers = (one for one in node.find_all(exp.Sub, exp.Div) if all(isinstance(part, _OF_DAYS) for part in one.walk()))
+    day = next(filter(None, (_DAY.search(one.sql()) for one in numbers)), None)
+    if hint and f"DATE '{_EXAMPLE}'" in hint and day is not None:
         return hint.replace(_EXAMPLE, "{}-{:0>2}-{:0>2}".format(*day.groups()))
     since = next(
         (int(n.name) for n in node.find_all(exp.Literal) if n.name.isdigit() and len(n.name) in (10, 13)), None

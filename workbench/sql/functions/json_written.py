@@ -129,8 +129,8 @@ def constant_path(b: ExpressionBinder, node: exp.Expr) -> str:
         ]
         known = len(steps) == len(node.expressions) - 1 and all(isinstance(step, (str, int)) for step in steps)
     else:
-        known = isinstance(node, exp.Literal)
         text = node.name
+        known = isinstance(node, exp.Literal) and (node.is_string or text.isdecimal())
         if known and not node.is_string:
             steps = [int(text)]
         elif known and text[:1] in ("$", "/"):

@@ -78,9 +78,9 @@ def tried(b: ExpressionBinder, node: exp.Try) -> Expression:
 @reads_name("constant_or_null", dialects=ONLY_DUCKDB)
 def constant_or_null(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """CONSTANT_OR_NULL(value, x, …): the value, NULL where another argument is."""
+    if len(arguments) < 2:
+        raise TypeClash(f"CONSTANT_OR_NULL takes at least 2 arguments, not {len(arguments)}")
     value, *others = arguments
-    if not others:
-        raise TypeClash("CONSTANT_OR_NULL takes at least 2 arguments, not 1")
     known = call("not", call("or", *(call("is_null", other) for other in others), Constant(False, BOOLEAN)))
     return call("case", known, value, Constant(None, value.type))
 

@@ -6,6 +6,7 @@ constructs that mean something else there are refused by ``binder.differences``.
 
 from __future__ import annotations
 
+import logging
 import re
 from contextlib import suppress
 from functools import cache
@@ -21,6 +22,9 @@ from workbench.sql.dialects import DIALECTS
 from workbench.sql.syntax.interval_texts import with_whole_intervals
 from workbench.sql.syntax.shorthands import with_directions
 from workbench.sql.syntax.table_functions import as_calls
+
+# Without a handler, sqlglot would warn on the standard error of texts that are refused anyway.
+logging.getLogger("sqlglot").addHandler(logging.NullHandler())
 
 SPARK_FAMILY = frozenset({"spark", "spark2", "databricks", "hive"})
 """Dialects of a function that was compared with no database."""

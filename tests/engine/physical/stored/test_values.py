@@ -21,7 +21,7 @@ from workbench.engine.spark.local_session import engine_session
 from workbench.engine.storage.layout import Layout
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, array_of, decimal
-from workbench.sql.functions.calls import call
+from workbench.sql.functions.calls import call, cast
 
 pytestmark = pytest.mark.usefixtures("spark_soundex")
 
@@ -256,6 +256,15 @@ def test_a_quotient_of_zeros_alone(above: str, below: str) -> None:
     columns = {above: [0], below: [Decimal(7).scaleb(-DIVIDED[below].scale) if below != "g" else 7]}
     schema = pa.schema([Layout(DIVIDED).arrow.field(name) for name in columns])
     assert value is not None and value.values(pa.RecordBatch.from_pydict(columns, schema)).to_pylist() == [0]
+
+
+@pytest.mark.parametrize("digits", [1, 5, 18, 38])
+def test_decimals_of_a_fraction_alone_have_no_whole_part(digits: int) -> None:
+    type_ = decimal(digits, digits)
+    value = computed_value(cast(Column("x", type_), INTEGER))
+    nines = "0." + "9" * digits
+    numbers = pa.array([nines, f"-{nines}", None]).cast(Layout({"x": type_}).arrow.field("x").type)
+    assert value is not None and value.values(pa.record_batch({"x": numbers})).to_pylist() == [0, 0, None]
 
 
 @pytest.mark.parametrize(

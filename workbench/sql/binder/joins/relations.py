@@ -47,7 +47,7 @@ def relation_of(
         windows = rows_with_windows(table, context)
         return windows, _lower_columns(windows)
     if not isinstance(table.this, exp.Identifier):
-        of_files = isinstance(table.this, exp.Func) and _FILES.match(table.this.sql(source.dialect))
+        of_files = isinstance(table.this, exp.Func) and _FILES.match(table.this.sql_name())
         source.refuse("a table function", table, _FILE_FIRST.format("FILE") if of_files else TABLE_FUNCTIONS)
     if table.args.get("db") is not None:
         file = name if _FILES.match(table.db) else f"{table.db}.{name}" if _FILES.match(name) else ""

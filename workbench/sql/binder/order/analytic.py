@@ -367,7 +367,7 @@ class Analytics:
         own = Aggregation()
         own.order = self.order
         result = own.bind(node, b)
-        if result is None:
+        if result is None or isinstance(node, (exp.Grouping, exp.GroupingId)):
             called = (b.source.called(node) or node.key).upper()
             known = (each.upper() for each in (*_COUNTING, *_SHARES, *_OF_ORDER, *AGGREGATES))
             hint = usual_call(called, b.source.dialect) or nearest(called, known)

@@ -239,6 +239,8 @@ def concatenated(b: ExpressionBinder, node: exp.ArrayConcat | exp.ArrayAppend) -
     values = b.parts(node, "this", "expressions", "expression")
     if isinstance(node, exp.ArrayAppend):
         return _appended(values[0], values[1])
+    if len(values) < 2:
+        raise TypeClash("ARRAY_CAT takes 2 arrays, not 1", values[0], "as in ARRAY_CAT(n, ARRAY[1, 2])")
     return concatenation_of(b, nodes, values)
 
 

@@ -200,7 +200,7 @@ def _extract_as(*names: str, **nodes: type[exp.Expr]) -> None:
 
     def bind(part: str) -> Callable[[ExpressionBinder, exp.Expr], Expression]:
         def part_of(b: ExpressionBinder, node: exp.Expr) -> Expression:
-            values = node.expressions or [node.this]
+            values = node.expressions if isinstance(node, exp.Anonymous) else node.expressions or [node.this]
             if len(values) != 1:
                 raise b.source.error(f"{part.upper()} takes 1 argument, not {len(values)}", node)
             return b.bind(exp.Extract(this=exp.var(part), expression=values[0].copy()))

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.types import filled, to_arrow
-from workbench.engine.physical.stored.decimals import from_64_bits, from_integers, rescaled
+from workbench.engine.physical.stored.decimals import from_64_bits, from_integers, rescaled, widest
 from workbench.engine.physical.stored.kernels.kernel import Kernel
 from workbench.engine.physical.stored.kernels.numbers import within_bits
 from workbench.engine.physical.stored.kernels.quotients import to_double, to_integer
@@ -55,9 +55,11 @@ def _without_fraction(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
 def _decimal_as_integer(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     """The whole part of decimals; NULL where it does not fit."""
     (numbers,) = arguments
-    if numbers.type.scale:
-        whole = pa.decimal128(max(1, numbers.type.precision - numbers.type.scale), 0)
-        numbers = pc.trunc(numbers).cast(whole)
+    digits, scale = numbers.type.precision, numbers.type.scale
+    if scale:
+        # Arrow cuts off no fraction where there is no digit before it.
+        numbers = pc.trunc(widest(numbers, scale) if digits == scale else numbers)
+        numbers = numbers.cast(pa.decimal128(max(1, digits - scale), 0))
     return within_bits(call, [to_integer(call, [numbers])])
 
 
