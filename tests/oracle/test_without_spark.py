@@ -23,7 +23,7 @@ SEED = int(os.environ["ARGUS_SEED"])
 LEAST = {
     "selection": 37, "join": 21, "aggregate": 33, "set": 20, "view": 7, "grouping": 14, "outer": 47, "statistic": 13,
     "subquery": 30, "correlated": 15, "shape": 14, "array": 30, "collected": 21, "struct": 17, "map": 14,
-    "database": 17, "alias": 21, "pivot": 10, "recursion": 11, "gap": 5, "json": 10,
+    "database": 17, "alias": 21, "list": 17, "pivot": 10, "recursion": 11, "gap": 5, "json": 10,
     "pattern": 9,
 }  # fmt: skip
 """How many queries of a class need no Spark, at least: there may come to be more."""

@@ -34,14 +34,14 @@ LISTS = {
             " count(DISTINCT (k % 3, s)) AS f FROM t GROUP BY g",
             "over_partitions": "SELECT id, round(skewness(k % 100) OVER w, 6) AS a, round(sem(k % 9) OVER w, 6) AS b,"
             " round(kurtosis(DISTINCT k % 9) OVER w, 6) AS c, round(entropy(s) OVER w, 6) AS e,"
-            " list_sort(list(DISTINCT k % 5) OVER w) AS f, round(regr_slope(k % 9, id) OVER w, 6) AS h,"
+            " list_sort(list(DISTINCT k % 5) OVER w) AS f, round(regr_slope(k % 9, id) OVER w, 6) + 0 AS h,"
             " string_agg(DISTINCT s, ',' ORDER BY s) OVER w AS i FROM t WINDOW w AS (PARTITION BY g)",
-            "over_frames": "SELECT id, median(k % 100) OVER w AS a, mode(k % 3) OVER w AS b,"
-            " arg_max(id, k) OVER w AS c, quantile_disc(k, 0.7) OVER w AS e, bit_xor(k) OVER w AS f,"
-            " round(corr(k % 9, id) OVER v, 6) AS h, round(skewness(k % 100) OVER v, 6) AS i,"
-            " round(regr_slope(k % 9, id) OVER (ORDER BY id"
-            " ROWS BETWEEN 5 PRECEDING AND 1 FOLLOWING), 6) AS j FROM t WINDOW w AS (PARTITION BY g ORDER BY id"
-            " ROWS BETWEEN 3 PRECEDING AND 1 FOLLOWING), v AS (PARTITION BY g ORDER BY id)",
+            # Rows that are equal in the order have equal values, and MAX_BY has no equal keys of different values.
+            "over_frames": "SELECT id, median(k % 100) OVER w AS a, arg_max(k % 7, k) OVER w AS b,"
+            " quantile_disc(k, 0.7) OVER w AS c, bit_xor(k) OVER w AS e, round(regr_slope(k % 9, id) OVER w, 6) + 0"
+            " AS f, round(corr(k % 9, id) OVER v, 6) + 0 AS h, round(skewness(k % 100) OVER v, 6) + 0 AS i FROM t"
+            " WINDOW w AS (PARTITION BY g ORDER BY id, k ROWS BETWEEN 3 PRECEDING AND 1 FOLLOWING),"
+            " v AS (PARTITION BY g ORDER BY id)",
             "places": "SELECT id, [k, id][-1] AS a, [k, id][id % 3 - 1] AS b, MAP {1: k, 2: id}[id % 3] AS c,"
             " [v * i FOR v, i IN [k % 1000, id] IF i <> id] AS e,"
             " list_reduce([k % 1000, id, 3], lambda v, w, i: v + w * i) AS f FROM t",
