@@ -31,7 +31,7 @@ test: $(STAMP) java ## run the whole test suite, then lint
 	@$(MAKE) --no-print-directory lint
 
 check: $(STAMP) ## a case of each test that needs no Spark and starts no process, others in each run, in a minute or so
-	ARGUS_FEW=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not spark and not slow" $(ARGS)
+	ARGUS_FEW=1 $(BIN)/python -m pytest -n 3 --dist worksteal -m "not spark and not slow" $(ARGS)
 
 lint: $(STAMP) ## ruff, mypy, the layers and the words
 	$(BIN)/ruff check .

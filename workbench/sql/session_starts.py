@@ -42,9 +42,8 @@ def with_session_starts(rows: Block, groups: Sequence[Expression]) -> tuple[Bloc
     time, gap = session.arguments
     plain = [group for group in groups if group != session]
     shown = [*dict.fromkeys([*(output.expression for output in rows.outputs), *plain, time])]
-    named = replace(
-        rows, outputs=numbered_outputs(shown)
-    )  # what tells a stream's rows apart is no column for functions with OVER
+    # What tells a stream's rows apart is no column for functions with OVER.
+    named = replace(rows, outputs=numbered_outputs(shown))
     read = dict(zip(shown, _columns_of(named), strict=True))
     partition, time = [read[group] for group in plain], read[time]
     before, previous = _over("lag", (time, Constant(1, INTEGER)), partition, time)

@@ -233,9 +233,9 @@ class Player:
             session.add_sink(name, watched.sink.take, name=watched.sink.name)
 
     def _forget(self, name: str, session: Session) -> None:
-        """A query goes, and its sink with it."""
+        """A query goes; its sink went with it, or is with the one that replaced it."""
         watched = self.comparing.watched.pop(name)
-        if watched.sink is not None:
+        if watched.sink is not None and watched.sink.name in session.sinks:
             session.drop_sink(watched.sink.name)
 
     def _understood(self, question: Question) -> bool:
