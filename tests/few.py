@@ -21,7 +21,7 @@ TESTS = Path(__file__).parent
 FEW = int(os.environ.get("ARGUS_FEW", "0"))
 """Cases of each test in a run, or 0 for all."""
 ORACLE_TESTS = 16
-"""Of so many tests of the oracle one is run, beside those of queries that need no Spark."""
+"""One in this many tests of the oracle is run, and all of ``EVERY_RUN``, whose queries need no Spark."""
 STARTERS = frozenset({"subprocess", "multiprocessing", "executable", "get_server", "sync_playwright"})
 """What a function names that starts Python, another program, PostgreSQL or a browser."""
 EVERY_RUN = "oracle/test_without_spark.py"

@@ -93,7 +93,7 @@ def test_gaps_and_recursions_under_corrections() -> None:
 
 def test_values_of_groups_that_count_as_large_are_found_by_rank() -> None:
     """MIN and MAX of every type, also of what MAX_BY orders, and percentiles: rows that decided are taken back."""
-    kinds = ("statistic", "collected")
+    kinds = ("statistic", "collected", "list")
     limits = replace(LIMITS, values_of_large_group=0, rows_kept_open=0)
     seed = int(os.environ["ARGUS_SEED"])
     chosen = [name for name in ALL if name.partition("_")[0] in kinds]
