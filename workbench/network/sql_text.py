@@ -240,6 +240,8 @@ def _sql(expression: Expression | AggregateCall, names: Names, outer: int) -> st
             return ordered_aggregate_sql(expression, lambda part: _sql(part, names, 0))
         case AggregateCall():
             inner = ", ".join(_sql(a, names, 0) for a in expression.arguments) or "*"
+            if expression.function == "frequencies":
+                return f"MAP_VALUES(HISTOGRAM({inner}))"
             # The total of counts is a sum, which is 0 and not NULL of nothing.
             function = "SUM" if expression.function.endswith("total") else expression.function.upper()
             return f"{function}({'DISTINCT ' if expression.distinct else ''}{inner})"
