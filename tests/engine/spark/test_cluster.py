@@ -95,7 +95,7 @@ def test_a_worker_has_the_folder_and_the_versions_of_the_driver(tmp_path: Path) 
     assert re.fullmatch(r"\S+ is another folder, or shows new files very late, on \S+", folder)
     (tmp_path / "probe").write_text("nonce")
     assert replace(probe, versions=versions(["numpy"])).problems(3) == []
-    assert probe.holds(probe.of_task(3)) and not probe.holds(probe.of_task(4))
+    assert probe.holds(probe.of_task(3)) and not probe.holds(probe.of_task(4), seconds=0.1)
     (unlike,) = Probe(str(tmp_path), versions([]), names=["catalog.sqlite"]).problems(0)
     assert re.fullmatch(r"\S+ is another folder on \S+", unlike)
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 
-from workbench.files.store import awaited, store_at
+from workbench.files.store import LATE_SECONDS, awaited, store_at
 
 OTHER_USER = "by user"
 """A part of the problem of a worker whose user does not own the folder."""
@@ -74,10 +74,10 @@ class Probe:
         """The name of the file that the worker of a task writes."""
         return f"{self.name}-{task}"
 
-    def holds(self, name: str) -> bool:
-        """Whether the folder has a file of this probe; it waits some seconds for it."""
+    def holds(self, name: str, seconds: float = LATE_SECONDS) -> bool:
+        """Whether the folder has a file of this probe; it waits for it as long as a folder may show a file late."""
         try:
-            return awaited(lambda: store_at(self.place).get(name)) == self.nonce.encode()
+            return awaited(lambda: store_at(self.place).get(name), seconds) == self.nonce.encode()
         except FileNotFoundError:
             return False
 
