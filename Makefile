@@ -24,11 +24,13 @@ demo: $(STAMP) java ## run the quickstart notebook on the sample data, write bui
 lab: $(STAMP) java ## open the quickstart notebook in JupyterLab
 	$(BIN)/jupyter lab notebooks/01-quickstart.ipynb
 
-test: $(STAMP) java ## run the whole test suite, then lint
+test: $(STAMP) java ## run the whole test suite, and lint beside it
 	@sh scripts/system-packages.sh chromium
 	@$(BIN)/python -m compileall -q -j 2 workbench benchmarks
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
-	@$(MAKE) --no-print-directory lint
+	@mkdir -p build
+	@nice $(MAKE) --no-print-directory lint > build/lint.log 2>&1 & lint=$$!; \
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS); tests=$$?; \
+	wait $$lint; linted=$$?; cat build/lint.log; exit $$((tests + linted))
 
 check: $(STAMP) ## a case of each test that needs no Spark and starts no process, others in each run, in a minute or so
 	ARGUS_FEW=1 $(BIN)/python -m pytest -n 3 --dist worksteal -m "not spark and not slow" $(ARGS)

@@ -130,3 +130,22 @@ def test_an_old_python_is_not_taken(tools: Path) -> None:
     assert subprocess.run(find, capture_output=True, check=False).returncode == 1
     (tools / "python3.11").symlink_to(sys.executable)
     assert subprocess.run(find, capture_output=True, text=True, check=True).stdout.strip() == str(tools / "python3.11")
+
+
+@pytest.mark.parametrize(("tests", "lint"), [(0, 0), (0, 1), (1, 0)])
+def test_the_suite_fails_with_the_tests_and_with_what_is_checked_beside_them(
+    tmp_path: Path, tests: int, lint: int
+) -> None:
+    shutil.copy(PROJECT / "Makefile", tmp_path)
+    for name in ["scripts/system-packages.sh", "requirements.lock", "pyproject.toml"]:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    (programs := tmp_path / ".venv" / "bin").mkdir(parents=True)
+    for name in ["mypy", "lint-imports"]:
+        add_tool(programs, name, f"echo {name} was run")
+    add_tool(programs, "ruff", f"exit {lint}")
+    add_tool(programs, "python", f'case "$2" in pytest) echo pytest was run; exit {tests};; esac')
+    (tmp_path / ".venv" / ".up-to-date").touch()
+    done = subprocess.run(["make", "test"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "pytest was run" in done.stdout
+    assert (done.returncode == 0, "mypy was run" in done.stdout) == (tests + lint == 0, lint == 0), done.stderr
