@@ -159,6 +159,8 @@ class Dialect:
         count_if_is_sum: whether COUNT_IF is the sum of ones and zeros, which is NULL of no rows.
         median_cuts_decimals: whether MEDIAN of a DECIMAL loses digits.
         median_has_frames: whether MEDIAN and other quantiles are computed over frames.
+        null_separator_is_empty: whether texts are joined without a separator where it is NULL; else they give NULL.
+        separator: what STRING_AGG, LISTAGG and GROUP_CONCAT put between two texts where they name no separator.
         variance_of_one_is_zero: whether VARIANCE and STDDEV of one row are 0; else NULL.
         date_plus_interval_is_time: whether a DATE plus an interval is a TIMESTAMP whatever the interval.
         clock_in_intervals: whether the text of an interval may have a time of the day, and ``x::interval`` is one.
@@ -306,6 +308,8 @@ class Dialect:
     count_if_is_sum: bool = False
     median_cuts_decimals: bool = False
     median_has_frames: bool = False
+    separator: str = ""
+    null_separator_is_empty: bool = True
     variance_of_one_is_zero: bool = False
     date_plus_interval_is_time: bool = False
     clock_in_intervals: bool = False

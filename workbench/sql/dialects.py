@@ -66,6 +66,8 @@ DUCKDB = _dialect(
     cast_to_integer=Rounding.BY_TYPE,
     truth_texts=TruthTexts("", "t true y yes 1", "f false n no 0"),
     log="log10",
+    separator=",",
+    null_separator_is_empty=False,
     made_aggregates="duckdb",
     subtracts_instants=None,
     json_arrows="json_text_in_duckdb",
@@ -127,6 +129,8 @@ ORACLE = _dialect(
 BIGQUERY = _dialect(
     "bigquery",
     formats=Formats.STRFTIME,
+    separator=",",
+    null_separator_is_empty=False,
     flags="timestamp_is_instant floor_of_integer_is_double array_of_subquery trailing_commas",
     truth_texts=TruthTexts("", "true", "false"),
     integer_widths=False,

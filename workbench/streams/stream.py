@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from workbench.errors import StreamError, nearest
@@ -20,7 +21,7 @@ from workbench.sql.by_name import NamedTypes
 from workbench.sql.constraints import ArrivalOrder, Constraint
 from workbench.streams.arriving import ArrivingRows
 from workbench.streams.batch_spans import boundary_after, first_from, span_of, span_text
-from workbench.streams.corrections.declared import Corrections
+from workbench.streams.corrections.declared import WEIGHT, Corrections
 from workbench.streams.cut import SHEDDING, BatchCut, Gap, sampled_by
 from workbench.streams.declared_constraints import DeclaredConstraint
 from workbench.streams.drift import Drift
@@ -65,7 +66,8 @@ class Stream(TellsNames):
     def __repr__(self) -> str:
         arrived = "" if self.table else f", {self.position:,} of them arrived"
         time = f", time={self.time!r}" if self.time else ""
-        rows = f"{self.rows:,} row{'s' * (self.rows != 1)}"
+        count = self.current_rows if self.table else self.rows
+        rows = f"{count:,} row{'s' * (count != 1)}"
         quarantined = f", {count:,} quarantined" if (count := self.quarantined_rows) else ""
         return f"{'Table' if self.table else 'Stream'}({self.name!r}, {rows}{arrived}{quarantined}{time})"
 
@@ -109,6 +111,13 @@ class Stream(TellsNames):
     def rows(self) -> int:
         """The number of rows."""
         return self.log.rows
+
+    @property
+    def current_rows(self) -> int:
+        """How many of its rows are neither replaced nor deleted by a later one."""
+        if self.append_only:
+            return self.rows
+        return int(pc.sum(self.log.read(0, self.rows, [WEIGHT]).column(0)).as_py() or 0)
 
     @property
     def batch_text(self) -> str:

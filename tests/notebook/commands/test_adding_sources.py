@@ -54,3 +54,14 @@ def test_what_is_dropped_says_how_many_rows_it_had(
         define.drop.run(context, define.drop.parse("Orders"))
         assert not session.streams
     assert "stream Orders dropped, with its 3 rows" in capsys.readouterr().out.splitlines()
+
+
+def test_a_table_says_how_many_rows_later_ones_replaced(capsys: pytest.CaptureFixture[str]) -> None:
+    shops = [{"Shop": "a", "n": 1}, {"Shop": "b", "n": 2}, {"Shop": "a", "n": 3}, {"Shop": "a", "n": 4}]
+    with Session(InProcess()) as session:
+        context = NotebookContext({"shops": shops}, lambda: session)
+        add.add_table.run(context, add.add_table.parse("Shops shops --key shop"))
+        add.add_table.run(context, add.add_table.parse("Once shops --key shop,n"))
+    said = capsys.readouterr().out.splitlines()
+    assert "table Shops: 2 rows; 2 rows were replaced by later ones of the same shop, its key" in said
+    assert "table Once: 4 rows" in said

@@ -282,5 +282,10 @@ STATISTICS = {
         "SELECT flag, STRING_AGG(s, ', ' ORDER BY k NULLS FIRST, s), STRING_AGG(DISTINCT g, '' ORDER BY g DESC),"
         " STRING_AGG(g, '-' ORDER BY g) FILTER (WHERE k > 4) FROM t GROUP BY flag",
     ),
+    "texts_without_separator": Case(
+        "SELECT flag, STRING_AGG(s ORDER BY s) AS a, LISTAGG(DISTINCT g ORDER BY g) AS b, GROUP_CONCAT(k ORDER BY k) AS c,"
+        " STRING_AGG(s, NULL ORDER BY s) AS d, STRING_AGG(s, '' ORDER BY s) AS e FROM t GROUP BY flag",
+        dialect="duckdb",
+    ),
     "texts_retracted": Case(f"SELECT k, STRING_AGG(g, ' ' ORDER BY g) AS a FROM {_KEPT} GROUP BY k"),
 }  # fmt: skip

@@ -17,7 +17,7 @@ from workbench.notebook.context import NotebookContext
 from workbench.notebook.display import rows_to_come, show
 from workbench.notebook.named_source import find_source
 from workbench.notebook.quarantine import by_reason
-from workbench.sql.algebra.column_names import stored_name
+from workbench.sql.algebra.column_names import display_name, stored_name
 from workbench.sql.algebra.types import DATE, TIMESTAMP
 from workbench.sql.logical import streams_of
 from workbench.sql.syntax.quoted_names import name_in_sql
@@ -288,9 +288,19 @@ def add_table(context: NotebookContext, arguments: argparse.Namespace) -> None:
             references=arguments.references,
             **_reading_options(arguments),
         )
-    lines = [f"table {table.name}: {counted(table.rows, 'row')}", describe_rows(table, _column_types(arguments.type))]
+    lines = [_rows_of_table(table), describe_rows(table, _column_types(arguments.type))]
     lines += [_readers(context.session, table)] if arguments.replace else []
     show("\n".join(filter(None, lines)))
+
+
+def _rows_of_table(table: Stream) -> str:
+    """How many rows a table has, and how many of its source have the key of a later one."""
+    rows = f"table {table.name}: {counted(table.current_rows, 'row')}"
+    if (replaced := (table.rows - table.current_rows) // 2) == 0:
+        return rows
+    key = listed([display_name(column) for column in table.key])
+    which = "1 row was replaced by a later one" if replaced == 1 else f"{replaced:,} rows were replaced by later ones"
+    return f"{rows}; {which} of the same {key}, its key"
 
 
 def _readers(session: Session, stream: Stream) -> str:

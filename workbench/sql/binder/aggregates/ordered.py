@@ -160,8 +160,9 @@ def with_keys(
 def _text_and_separator(arguments: list[Expression], node: exp.Expr, b: ExpressionBinder) -> list[Expression]:
     if len(arguments) > 2:
         raise b.source.error(f"LISTAGG takes a text and a separator, not {len(arguments)} arguments", node)
-    value, separator = (*arguments, Constant("", STRING))[:2]
+    value, separator = (*arguments, Constant(b.rules.separator, STRING))[:2]
     if is_null(separator):
+        value = value if b.rules.null_separator_is_empty else Constant(None, STRING)
         separator = Constant("", STRING)
     if value.type == BINARY:
         return [call("hex_of_bytes", value), _digits(separator, node, b)]
