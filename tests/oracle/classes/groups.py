@@ -283,7 +283,8 @@ STATISTICS = {
         " STRING_AGG(g, '-' ORDER BY g) FILTER (WHERE k > 4) FROM t GROUP BY flag",
     ),
     "texts_without_separator": Case(
-        "SELECT flag, STRING_AGG(s ORDER BY s) AS a, LISTAGG(DISTINCT g ORDER BY g) AS b, GROUP_CONCAT(k ORDER BY k) AS c,"
+        "SELECT flag, STRING_AGG(s ORDER BY s) AS a, LISTAGG(DISTINCT g ORDER BY g) AS b,"
+        " GROUP_CONCAT(k ORDER BY k) AS c,"
         " STRING_AGG(s, NULL ORDER BY s) AS d, STRING_AGG(s, '' ORDER BY s) AS e FROM t GROUP BY flag",
         dialect="duckdb",
     ),
