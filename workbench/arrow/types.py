@@ -140,8 +140,7 @@ def to_column_type(text: str) -> DataType:
 
 def has_months(type_: DataType) -> bool:
     """Whether values of a type are intervals of years and months, or have such in them."""
-    inner = [type_.element] if type_.element is not None else [field for _, field in type_.fields]
-    return type_ == MONTHS or any(map(has_months, inner))
+    return MONTHS in type_.walk()
 
 
 def to_field(name: str, type_: DataType) -> pa.Field:

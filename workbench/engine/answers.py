@@ -39,7 +39,7 @@ from workbench.limits import Limits
 from workbench.network.network import QueryPlan
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import DataType, Kind
-from workbench.sql.functions.stored_values import from_stored, has_maps, with_names
+from workbench.sql.functions.stored_values import from_stored, with_names
 from workbench.sql.predicates.cnf import TRUE, PredSet
 from workbench.sql.render.spark_sql import predicates_to_spark, to_spark
 
@@ -261,7 +261,7 @@ def _as_shown(column: str, type_: DataType) -> str:
             return _COUNTED[type_.kind].format(column)
         case _ if type_.is_text_when_stored:
             value = from_stored(column, type_)
-            return f"cast({with_names(value, type_) if has_maps(type_) else value} as {type_.shown})"
+            return f"cast({with_names(value, type_) if not type_.comparable else value} as {type_.shown})"
         case _:
             return column
 

@@ -9,7 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from workbench.sql.algebra.expressions import Call, Column, Expression, columns, sources, walk
+from workbench.sql.algebra.expressions import Call, Column, Expression, columns, is_call, sources, walk
 from workbench.sql.binder.joins.trees import COMPUTED
 from workbench.sql.functions.arrays.arrays import HAS_PLACE
 from workbench.sql.logical import Block, Input, StreamInput, parts_of
@@ -59,16 +59,12 @@ def element_places(block: Block) -> dict[int, frozenset[int]]:
 
 def _tying(block: Block) -> frozenset[ORPred]:
     """What ties elements to the array of their row, and the rows of a subquery to those that it is computed for."""
-    tied = [p for p in block.where if any(_is_call(e, HAS_PLACE) for e in predicate_expressions(p))]
+    tied = [p for p in block.where if any(is_call(e, HAS_PLACE) for e in predicate_expressions(p))]
     for parts in equal_sides(block.where).values():
         own, *others = (block.inputs[source] for source in sorted(predicate_sources(parts[0])))
         if any(own in parts_of(other) or other in parts_of(own) for other in others):
             tied += parts
     return frozenset(tied)
-
-
-def _is_call(expression: Expression, function: str) -> bool:
-    return isinstance(expression, Call) and expression.function == function
 
 
 def unwritten(block: Block) -> frozenset[ORPred]:

@@ -23,7 +23,9 @@ from workbench.sql.algebra.expressions import (
     Column,
     Constant,
     Expression,
+    call_arguments,
     columns,
+    is_call,
     text,
     walk,
 )
@@ -310,8 +312,10 @@ def _call(call: Call, names: Names) -> tuple[str, int]:
             return f"STRUCT({', '.join(f'{sql(value)} AS {quoted(name)}' for (name, _), value in named)})", NEGATIVE
         case "map_value", (whole, key):
             return f"{sql(whole, NEGATIVE)}[{sql(key)}]", NEGATIVE
-        case "map_of" | "map_from_entries", (Call("array", entries),) if all(map(_is_pair, entries)):
-            return f"MAP({', '.join(sql(part) for entry in entries for part in _arguments(entry))})", NEGATIVE
+        case "map_of" | "map_from_entries", (Call("array", entries),) if all(
+            is_call(entry, "struct") for entry in entries
+        ):
+            return f"MAP({', '.join(sql(part) for entry in entries for part in call_arguments(entry))})", NEGATIVE
         case "map_of", (entries,):
             return f"MAP_FROM_ENTRIES({sql(entries)})", NEGATIVE
         case "unhex", (Constant(str(digits)),):
@@ -323,18 +327,10 @@ def _call(call: Call, names: Names) -> tuple[str, int]:
 
 def _stretch(since: Expression, origin: Expression, micros: int, names: Names) -> list[str]:
     """The arguments of TIME_BUCKET: its width, the time, and the origin if it is not the default."""
-    (time,), (begin,) = _arguments(since), _arguments(origin)
+    (time,), (begin,) = call_arguments(since), call_arguments(origin)
     whole, rest = divmod(micros, 1_000_000)
     width = f"INTERVAL {micros} MICROSECONDS" if rest else interval(whole)
     return [width, _sql(time, names, 0), *([] if begin == MONDAY else [_sql(begin, names, 0)])]
-
-
-def _is_pair(entry: Expression) -> bool:
-    return isinstance(entry, Call) and entry.function == "struct"
-
-
-def _arguments(expression: Expression) -> tuple[Expression, ...]:
-    return expression.arguments if isinstance(expression, Call) else ()
 
 
 def _average(total: str, count: str) -> str:

@@ -22,7 +22,7 @@ from workbench.sql.syntax.dialects import SPARK_FAMILY
 from workbench.sql.syntax.limited_lists import with_slices
 from workbench.sql.syntax.parse import Statement, parse
 from workbench.sql.syntax.source_text import SourceText
-from workbench.sql.syntax.window_clause import split_statements
+from workbench.sql.syntax.window_clause import is_word, split_statements
 
 NOW_WORDS = frozenset({"NOW", "CURRENT_TIMESTAMP", "CURRENT_DATE", "SYSDATE"})
 _EXACT = 1_000_000_000
@@ -124,7 +124,7 @@ def _own(statement: Statement, sql: str) -> str:
     if statement.view is not None:
         # CREATE VIEW name (columns) AS query: the first AS outside of parentheses.
         depths = _depths(tokens)
-        first = 1 + next(i for i, token in enumerate(tokens) if _is(token, "AS") and not depths[i])
+        first = 1 + next(i for i, token in enumerate(tokens) if is_word(token, "AS") and not depths[i])
     text = sql[tokens[first].start : tokens[-1].end + 1]
     return _with_columns(text, statement)
 
@@ -165,13 +165,13 @@ def _edits(
             notes["APPROX_COUNT_DISTINCT is exact: COUNT(DISTINCT)"] = None
         elif word in _PERCENTILES and called:
             close = next(j for j in range(i + 2, len(tokens)) if depths[j] == depths[i])
-            commas = [t for j, t in enumerate(tokens[i:close], i) if _is(t, ",") and depths[j] == depths[i] + 1]
+            commas = [t for j, t in enumerate(tokens[i:close], i) if is_word(t, ",") and depths[j] == depths[i] + 1]
             if len(commas) == 1:
                 yield tokens[close].start, tokens[close].start, f", {_EXACT}"
                 notes["approximate percentiles are exact"] = None
         elif not depths[i] and word in ("LIMIT", "OFFSET", "FETCH") and not ordered:
             ordered = True
-            sorts = any(_is(t, "ORDER BY") and not depths[j] for j, t in enumerate(tokens))
+            sorts = any(is_word(t, "ORDER BY") and not depths[j] for j, t in enumerate(tokens))
             types = enumerate((type_ for _, type_ in output_columns(query)), 1)
             keys = ", ".join(f"{place} ASC NULLS FIRST" for place, type_ in types if type_.ordered)
             before = tokens[i - 1].end + 1
@@ -212,7 +212,3 @@ def _depths(tokens: Sequence[Token]) -> list[int]:
         depths.append(depth)
         depth += token.token_type is TokenType.L_PAREN
     return depths
-
-
-def _is(token: Token, word: str) -> bool:
-    return token.text.upper() == word and token.token_type not in (TokenType.STRING, TokenType.IDENTIFIER)

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
 from workbench.errors import UnsupportedError
 from workbench.explain.portable.dialects import PortableDialect
 from workbench.sql.algebra.analytic import RANKS, AnalyticCall, Over
-from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression
+from workbench.sql.algebra.expressions import AggregateCall, Call, Column, Constant, Expression, walk
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import DOUBLE, INTEGER, MAX_PRECISION, DataType, Kind, decimal
 from workbench.sql.functions.aggregate_rules import EXACT_SUM
@@ -341,7 +341,7 @@ class SparkWriter(PortableWriter):
 
     def expression(self, expression: Expression) -> str:
         """An expression of plain types; functions of the analyst are not there."""
-        for part in _parts(expression):
+        for part in walk(expression):
             self.to.type_name(part.type)
             if isinstance(part, Call) and _is_python(part.function):
                 raise self._refused(f"the function {part.function.partition('@')[0]}")
@@ -356,13 +356,6 @@ class SparkWriter(PortableWriter):
 def _is_python(function: str) -> bool:
     """Whether only Python evaluates it."""
     return function not in FUNCTIONS or FUNCTIONS[function].is_in_python
-
-
-def _parts(expression: Expression) -> Iterator[Expression]:
-    yield expression
-    if isinstance(expression, Call):
-        for argument in expression.arguments:
-            yield from _parts(argument)
 
 
 def _float(value: float) -> str:

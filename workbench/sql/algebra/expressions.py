@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import IntEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeGuard
 
 from workbench.sql.algebra.types import DataType
 from workbench.sql.interning import Interned
@@ -226,6 +226,16 @@ def sources(expression: Expression) -> frozenset[int]:
 def calls(expression: Expression) -> frozenset[str]:
     """Names of all functions called in the expression."""
     return expression._calls if isinstance(expression, Call) else frozenset()
+
+
+def is_call(expression: Expression, function: str) -> TypeGuard[Call]:
+    """Whether an expression is a call of this function."""
+    return isinstance(expression, Call) and expression.function == function
+
+
+def call_arguments(expression: Expression) -> tuple[Expression, ...]:
+    """The arguments of a call; none of what is no call."""
+    return expression.arguments if isinstance(expression, Call) else ()
 
 
 def map_columns(expression: Expression, change: Callable[[Column], Expression]) -> Expression:

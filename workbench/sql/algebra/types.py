@@ -14,7 +14,7 @@ are counted: computed and stored as the number of their microseconds, or months 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -114,10 +114,18 @@ class DataType(Interned):
     @property
     def comparable(self) -> bool:
         """Whether ``=``, DISTINCT and GROUP BY apply: to all but maps, and what has maps in it."""
-        if self.kind is Kind.MAP:
-            return False
-        inner = [self.element] if self.element is not None else [type_ for _, type_ in self.fields]
-        return all(type_.comparable for type_ in inner)
+        return all(part.kind is not Kind.MAP for part in self.walk())
+
+    @property
+    def inner(self) -> tuple[DataType, ...]:
+        """The types of its elements or fields."""
+        return (self.element,) if self.element is not None else tuple(type_ for _, type_ in self.fields)
+
+    def walk(self) -> Iterator[DataType]:
+        """It, and all types within it."""
+        yield self
+        for part in self.inner:
+            yield from part.walk()
 
     @property
     def key_and_value(self) -> tuple[DataType, DataType]:

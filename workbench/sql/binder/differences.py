@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from workbench.sql.algebra.expressions import Call, Constant, Expression, walk
+from workbench.sql.algebra.expressions import Call, Constant, Expression, call_arguments, is_call, walk
 from workbench.sql.algebra.types import BINARY, BOOLEAN, DOUBLE, STRING, Kind
 from workbench.sql.functions.calls import FUNCTIONS
 from workbench.sql.functions.numbers import NUMERIC_QUOTIENT
@@ -37,16 +37,12 @@ class _Difference:
     but: tuple[str, ...] = ()
 
 
-def _arguments(bound: Expression) -> tuple[Expression, ...]:
-    return bound.arguments if isinstance(bound, Call) else ()
-
-
 def _has_plain_range(bound: Expression) -> bool:
     """A part of a text from a position and of a length that every database takes for the same."""
     least = (1, 0)
     return all(
         isinstance(a, Constant) and isinstance(a.value, int) and a.value >= m
-        for a, m in zip(_arguments(bound)[1:], least, strict=False)
+        for a, m in zip(call_arguments(bound)[1:], least, strict=False)
     )
 
 
@@ -100,14 +96,6 @@ def _has_same_text(bound: Expression) -> bool:
     return all(text.arguments[0].type.kind in (Kind.STRING, Kind.INTEGER, Kind.DATE) for text in texts)
 
 
-def _is_call(bound: Expression, function: str) -> bool:
-    return isinstance(bound, Call) and bound.function == function
-
-
-def _is_numeric_quotient(bound: Expression) -> bool:
-    return _is_call(bound, NUMERIC_QUOTIENT)
-
-
 def _keeps_digits(bound: Expression) -> bool:
     """Arithmetic whose result has all digits behind the point, as exact numbers have in PostgreSQL."""
     if bound.type.kind is not Kind.DECIMAL or not isinstance(bound, Call):
@@ -131,7 +119,7 @@ _TEXT = _Difference(
 )
 _DIFFERENT: dict[type[exp.Expr], _Difference] = {
     exp.Log: _Difference("LOG", "its base differs between databases: write LN(x), or LN(x) / LN(10)",
-                       lambda bound: not _is_call(bound, "ln") and not _is_call(bound, "ln_ieee")),
+                       lambda bound: not is_call(bound, "ln") and not is_call(bound, "ln_ieee")),
     **dict.fromkeys(
         (exp.Greatest, exp.Least),
         _Difference("GREATEST or LEAST", f"{_NULLS}: write CASE WHEN a > b THEN a ELSE b END", but=tuple(DATABASES)),
@@ -142,24 +130,24 @@ _DIFFERENT: dict[type[exp.Expr], _Difference] = {
     exp.Substring: _TEXT,
     exp.Left: _TEXT,
     exp.Div: _Difference("/ of decimals", "databases keep different digits: CAST one side AS DOUBLE",
-                       lambda bound: bound.type.kind is not Kind.DECIMAL or _is_numeric_quotient(bound)),
+                       lambda bound: bound.type.kind is not Kind.DECIMAL or is_call(bound, NUMERIC_QUOTIENT)),
     exp.IntDiv: _Difference("integer division", "databases round differently below zero: write FLOOR(a / b)",
                          but=tuple(DATABASES)),
     exp.Round: _Difference("ROUND of a DOUBLE", f"{_ROUNDING}: CAST it AS DECIMAL(p,s) first",
-                         lambda bound: bound.type != DOUBLE or not _is_call(bound, "round")),
+                         lambda bound: bound.type != DOUBLE or not is_call(bound, "round")),
     exp.DayOfWeek: _Difference("the day of the week", _WEEKDAY, but=("duckdb",)),
     exp.WeekOfYear: _Difference("the number of the week", "databases number weeks differently", but=("duckdb",)),
     exp.RegexpLike: _Difference("a regular expression", "databases differ in them: write LIKE", but=tuple(DATABASES)),
     exp.Cast: _CAST,
     exp.TryCast: _CAST,
     exp.Avg: _Difference("AVG of exact numbers", "databases keep different digits: write AVG(CAST(x AS DOUBLE))",
-                       lambda bound: _arguments(bound)[0].type == DOUBLE or _is_numeric_quotient(bound)),
+                       lambda bound: call_arguments(bound)[0].type == DOUBLE or is_call(bound, NUMERIC_QUOTIENT)),
     **dict.fromkeys((exp.Add, exp.Sub, exp.Mul),
                     _Difference("a result of that many digits", "CAST one side AS DECIMAL(p,s) with fewer of them",
                                 _keeps_digits, "postgres")),
     exp.Quantile: _Difference("QUANTILE", "write PERCENTILE_CONT(p) WITHIN GROUP (ORDER BY x)"),
     exp.Trim: _Difference("TRIM without characters", "databases trim different blanks: write TRIM(BOTH ' ' FROM x)",
-                        lambda bound: len(_arguments(bound)) != 1, but=tuple(DATABASES)),
+                        lambda bound: len(call_arguments(bound)) != 1, but=tuple(DATABASES)),
     **dict.fromkeys(
         (exp.Skewness, exp.Kurtosis),
         _Difference("this statistic", "some databases correct it for samples: make it of AVG(x), AVG(x * x), ..."),

@@ -12,7 +12,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from workbench.sql.algebra.expressions import Call, Expression, walk
-from workbench.sql.algebra.types import STRING, DataType
+from workbench.sql.algebra.types import STRING
 from workbench.sql.syntax.source_text import SourceText
 
 _ORDERS = ("<", "<=", ">", ">=")
@@ -47,7 +47,7 @@ def note_key(source: SourceText, key: exp.Expr, bound: Expression) -> None:
         key: an item of ORDER BY, or what is put in order.
         bound: what it means.
     """
-    if source.rules.notes_byte_order and _has_text(bound.type) and not _names_collation(key):
+    if source.rules.notes_byte_order and STRING in bound.type.walk() and not _names_collation(key):
         source.note(_MESSAGE, key, _HINT)
 
 
@@ -71,17 +71,12 @@ def note_comparison(source: SourceText, node: exp.Expr, bound: Expression) -> No
 
 def _compares_texts(bound: Expression) -> bool:
     sides = (p.arguments[0] for p in walk(bound) if isinstance(p, Call) and p.function in _ORDERS)
-    return any(_has_text(_ordered_by(side).type) for side in sides)
+    return any(STRING in _ordered_by(side).type.walk() for side in sides)
 
 
 def _ordered_by(side: Expression) -> Expression:
     """The array or struct that a side stands for, or itself."""
     return side.arguments[0] if isinstance(side, Call) and side.function == "order_of_parts" else side
-
-
-def _has_text(type_: DataType) -> bool:
-    inner = [type_.element] if type_.element is not None else [of for _, of in type_.fields]
-    return type_ == STRING or any(map(_has_text, inner))
 
 
 def _names_collation(node: exp.Expr) -> bool:

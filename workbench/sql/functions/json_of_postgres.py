@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from workbench.sql.algebra.coercion import TypeClash, as_string, is_null
 from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.types import BINARY, JSON, STRING, DataType, Kind
+from workbench.sql.algebra.types import BINARY, JSON, STRING, Kind
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import Function, function
 from workbench.sql.functions.json_writers import IN_POSTGRES
@@ -42,12 +42,11 @@ def array_as_json(b: ExpressionBinder, arguments: list[Expression]) -> Expressio
     return _as_json(arguments[0])
 
 
-def _refuse_parts(type_: DataType, value: Expression) -> None:
+def _refuse_parts(value: Expression) -> None:
     """Refuse what was not compared: intervals, bytes and instants."""
-    if type_.counted or type_ == BINARY or type_.zoned:
-        raise TypeClash(f"{type_} is not written as JSON", value, "CAST it AS TEXT")
-    for part in [type_.element] if type_.element is not None else [of for _, of in type_.fields]:
-        _refuse_parts(part, value)
+    for part in value.type.walk():
+        if part.counted or part == BINARY or part.zoned:
+            raise TypeClash(f"{part} is not written as JSON", value, "CAST it AS TEXT")
 
 
 def _as_json(value: Expression) -> Expression:
@@ -55,7 +54,7 @@ def _as_json(value: Expression) -> Expression:
         return Constant(None, JSON)
     if value.type == JSON:
         return value
-    _refuse_parts(value.type, value)
+    _refuse_parts(value)
     return call("to_json_in_postgres", value, Constant(str(value.type), STRING))
 
 
@@ -82,7 +81,7 @@ def built_array(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
 def of_group(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """JSON_AGG(x), of the array of the values of a group."""
     array = arguments[0]
-    _refuse_parts(array.type, array)
+    _refuse_parts(array)
     return call("json_of_group", array, Constant(str(array.type), STRING))
 
 

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from workbench.sql.algebra.coercion import TypeClash, as_string, is_null
 from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.types import BINARY, JSON, STRING, DataType, Kind
+from workbench.sql.algebra.types import BINARY, JSON, STRING, Kind
 from workbench.sql.functions import json_texts
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import function
@@ -43,18 +43,12 @@ def value_as_json(value: Expression) -> Expression:
         return Constant(None, JSON)
     if value.type == JSON:
         return call("json_part", value, Constant(_ROOT, STRING))
-    refuse_parts(value.type, value)
+    for part in value.type.walk():
+        if part.counted or part == BINARY:
+            raise TypeClash(f"{part} is not written as JSON", value, "CAST it AS VARCHAR")
     if value.type.zoned:
         value = as_string(value)
     return call("to_json_in_duckdb", value, Constant(str(value.type), STRING))
-
-
-def refuse_parts(type_: DataType, value: Expression) -> None:
-    """Refuse what JSON has no certain text for."""
-    if type_.counted or type_ == BINARY:
-        raise TypeClash(f"{type_} is not written as JSON", value, "CAST it AS VARCHAR")
-    for part in [type_.element] if type_.element is not None else [of for _, of in type_.fields]:
-        refuse_parts(part, value)
 
 
 def of_pairs(b: ExpressionBinder, node: exp.Expr, keys_and_values: list[Expression]) -> Expression:

@@ -62,10 +62,9 @@ def _has_order(type_: DataType, source: SourceText) -> bool:
     """Whether it was compared: jsonb has one of its own, and postgres compares arrays of arrays by all elements."""
     if not source.rules.exact or not type_.comparable:
         return False
-    parts = [type_.element] if type_.element is not None else [of for _, of in type_.fields]
-    if source.rules.arrays_have_dimensions and any(part.json or part.element is not None for part in parts):
+    if source.rules.arrays_have_dimensions and any(part.json or part.element is not None for part in type_.inner):
         return False
-    return all(part.ordered or _has_order(part, source) for part in parts)
+    return all(part.ordered or _has_order(part, source) for part in type_.inner)
 
 
 def _order(value: Any, type_text: str, nulls_last: bool) -> str:

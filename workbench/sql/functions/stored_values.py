@@ -121,14 +121,8 @@ def _parts_of_double(x: str, e: str) -> str:
     )
 
 
-def has_maps(type_: DataType) -> bool:
-    """Whether values of a type are maps, or have such in them."""
-    inner = [type_.element] if type_.element is not None else [of for _, of in type_.fields]
-    return type_.kind is Kind.MAP or any(map(has_maps, inner))
-
-
 def _has_structs(type_: DataType) -> bool:
-    return bool(type_.fields) or (type_.element is not None and _has_structs(type_.element))
+    return any(part.fields for part in type_.walk())
 
 
 def _json_type(type_: DataType) -> str:

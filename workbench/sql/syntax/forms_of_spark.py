@@ -16,6 +16,8 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from workbench.sql.syntax.shorthands import put_in_place
+
 _SUBQUERIES = (exp.Exists, exp.Subquery, exp.Select, exp.SetOperation)
 _GROUPING_ID = "grouping__id"
 
@@ -36,16 +38,11 @@ def with_forms_of_spark(tree: exp.Expr) -> exp.Expr:
             case exp.Anonymous() if node.name.lower() == "json_tuple":
                 _write_json_tuple(node)
             case exp.AnyValue() if _is_ordered(node):
-                _put(node, exp.FirstValue(this=node.this.copy()))
+                put_in_place(node, exp.FirstValue(this=node.this.copy()))
             case exp.Select():
                 _write_grouping_id(node)
                 _write_semijoins(node)
     return tree
-
-
-def _put(node: exp.Expr, by: exp.Expr) -> None:
-    by.meta.update(node.meta)
-    node.replace(by)
 
 
 def _is_ordered(node: exp.AnyValue) -> bool:
@@ -102,7 +99,7 @@ def _write_stack(node: exp.Stack, rows: int) -> None:
     values += [exp.null() for _ in range(rows * width - len(values))]
     named = [_struct("col", values[at : at + width]) for at in range(0, len(values), width)] if width else []
     if named:
-        _put(node, exp.Inline(this=exp.Array(expressions=named)))
+        put_in_place(node, exp.Inline(this=exp.Array(expressions=named)))
 
 
 def _write_json_tuple(node: exp.Anonymous) -> None:
@@ -111,7 +108,7 @@ def _write_json_tuple(node: exp.Anonymous) -> None:
         return
     values = [exp.func("get_json_object", text.copy(), exp.Literal.string(f"$.{key.name}"), dialect="spark")
               for key in keys]  # fmt: skip
-    _put(node, exp.Inline(this=exp.Array(expressions=[_struct("c", values)])))
+    put_in_place(node, exp.Inline(this=exp.Array(expressions=[_struct("c", values)])))
 
 
 def _struct(prefix: str, values: Sequence[exp.Expr]) -> exp.Expr:

@@ -189,7 +189,7 @@ def with_derived_aggregates(tree: exp.Expr, dialect: str) -> exp.Expr:
             continue
         function = _OF_LISTS.get(name, f"LIST_{name.upper()}")
         if len(given) != 1:
-            _put(node, exp.Anonymous(this=function, expressions=[part.copy() for part in given]))
+            put_in_place(node, exp.Anonymous(this=function, expressions=[part.copy() for part in given]))
             continue
         listed = exp.ArrayAgg(this=given[0].copy())
         listed.meta.update(node.meta)
@@ -237,22 +237,23 @@ def with_plain_aggregates(tree: exp.Expr) -> exp.Expr:
         of_each = len(given) == 1 and not isinstance(given[0], exp.Distinct)
         match node:
             case _ if name in _STATISTICS and of_each:
-                _put(node, _STATISTICS[name](this=given[0].copy()))
+                put_in_place(node, _STATISTICS[name](this=given[0].copy()))
             case exp.Anonymous() if name == "histogram" and of_each and not _is_over(node):
                 _put_histogram(node, given[0])
             case exp.Quantile(this=value, args={"quantile": share}) if type(node) is exp.Quantile:
-                _put(node, exp.PercentileDisc(this=value.copy(), expression=share.copy()))
+                put_in_place(node, exp.PercentileDisc(this=value.copy(), expression=share.copy()))
             case exp.Anonymous() if name in _SUMS and len(given) == 1:
-                _put(node, _SUMS[name](this=exp.cast(given[0].copy(), exp.DType.DOUBLE)))
+                put_in_place(node, _SUMS[name](this=exp.cast(given[0].copy(), exp.DType.DOUBLE)))
             case exp.Anonymous() if name in ("weighted_avg", "wavg") and len(given) == 2:
-                _put(node, _weighted(*given))
+                put_in_place(node, _weighted(*given))
             case exp.Min() | exp.Max() | exp.ArgMin() | exp.ArgMax() if (count := node.args.get("count")) is not None:
                 if not isinstance(count, exp.Column):
                     _put_best(node, count)
     return tree
 
 
-def _put(node: exp.Expr, by: exp.Expr) -> None:
+def put_in_place(node: exp.Expr, by: exp.Expr) -> None:
+    """Put another node where one stands in the tree, and in the text."""
     by.meta.update(node.meta)
     node.replace(by)
 
@@ -286,7 +287,7 @@ def _put_histogram(node: exp.Expr, value: exp.Expr) -> None:
         part.meta.update(node.meta)
     known = exp.not_(exp.Is(this=value.copy(), expression=exp.Null()))
     parts = [exp.Filter(this=part, expression=exp.Where(this=exp.and_(*given, known))) for part in (listed, counts)]
-    _put(whole, exp.Map(keys=parts[0], values=parts[1]))
+    put_in_place(whole, exp.Map(keys=parts[0], values=parts[1]))
 
 
 def _put_best(node: exp.Expr, count: exp.Expr) -> None:
@@ -299,7 +300,7 @@ def _put_best(node: exp.Expr, count: exp.Expr) -> None:
     whole, given = _filtered(node)
     filtered = exp.Filter(this=listed, expression=exp.Where(this=exp.and_(*given, *tests)))
     called = exp.Anonymous(this="LIST_SLICE", expressions=[filtered, exp.Literal.number(1), count.copy()])
-    _put(whole, called)
+    put_in_place(whole, called)
 
 
 def may_lack_rows(node: exp.Expr, name: str) -> bool:

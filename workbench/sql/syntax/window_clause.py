@@ -158,7 +158,7 @@ def _as_of_batch(tokens: Sequence[Token], at: int) -> list[Token]:
     """The number of AS OF BATCH k in parentheses, as a call, which the parser understands; else nothing."""
     if tokens[at].token_type is not TokenType.NUMBER or at < 3:
         return []
-    if not all(map(_is_word, tokens[at - 3 : at], ("AS", "OF", "BATCH"))):
+    if not all(map(is_word, tokens[at - 3 : at], ("AS", "OF", "BATCH"))):
         return []
     number = tokens[at]
     place = number.line, number.col, number.start, number.end
@@ -167,12 +167,13 @@ def _as_of_batch(tokens: Sequence[Token], at: int) -> list[Token]:
 
 def _begins_clause(statement: Sequence[Token], word: Token, following: Token | None) -> bool:
     """Whether a word is the BEGIN of a clause, and no name."""
-    if not _is_word(word, "BEGIN") or (statement and statement[-1].token_type in BEFORE_VALUE):
+    if not is_word(word, "BEGIN") or (statement and statement[-1].token_type in BEFORE_VALUE):
         return False
     return following is not None and following.token_type not in AFTER_NAME - _IN_CLAUSE
 
 
-def _is_word(token: Token, word: str) -> bool:
+def is_word(token: Token, word: str) -> bool:
+    """Whether a token is a word, in capitals, and no text or quoted name."""
     return token.text.upper() == word and token.token_type not in (TokenType.STRING, TokenType.IDENTIFIER)
 
 
@@ -185,14 +186,14 @@ class _ClauseParser:
 
     def begin_end(self) -> BeginEnd:
         tokens, start = self.source.tokens, self.at + 1
-        counted = start < len(tokens) and _is_word(tokens[start], "ROWS")
+        counted = start < len(tokens) and is_word(tokens[start], "ROWS")
         start += counted
         stop = next((i for i in range(start, len(tokens)) if tokens[i].token_type is TokenType.SEMICOLON), len(tokens))
         depth = 0
         for i in range(start, stop):
-            if _is_word(tokens[i], "CASE"):
+            if is_word(tokens[i], "CASE"):
                 depth += 1
-            elif _is_word(tokens[i], "END"):
+            elif is_word(tokens[i], "END"):
                 if depth == 0:
                     self.at = stop
                     place = self.source.span(self._first.start, self._first.end + 1)
@@ -260,7 +261,7 @@ class _ClauseParser:
             message = f"{word.text} takes a stream and two ends, not {len(parts)} arguments"
             raise SqlError(message, **place)
         first, behind = parts[0]
-        counted = behind - first > 1 and _is_word(self.source.tokens[first], "ROWS")
+        counted = behind - first > 1 and is_word(self.source.tokens[first], "ROWS")
         named = self._place(first + counted, behind)
         name = self.source.sql[named["position"] or 0 :][: named["length"]]
         return WindowIs(name, named, self._part(*parts[1]), self._part(*parts[2]), counted)

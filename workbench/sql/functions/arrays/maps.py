@@ -11,8 +11,7 @@ argument may stand in a lambda.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable
 from functools import partial
 
 import sqlglot
@@ -20,7 +19,7 @@ from sqlglot import exp
 
 from workbench.errors import SqlError
 from workbench.sql.algebra.coercion import TypeClash, as_exactly, empty_array, refuse_maps, unify
-from workbench.sql.algebra.expressions import Call, Constant, Expression, walk
+from workbench.sql.algebra.expressions import Call, Constant, Expression, substituted, walk
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, DataType, Kind, array_of, map_of
 from workbench.sql.functions.arrays.arrays import variable
 from workbench.sql.functions.calls import call
@@ -205,21 +204,12 @@ def over_entries(function: str, b: ExpressionBinder, node: exp.Anonymous) -> Exp
     assert isinstance(variables[0], Call)
     each = Call("variable", variables[0].arguments, entry)
     key, value = call("field", each, _KEY), call("field", each, _VALUE)
-    body = replaced(body, dict(zip(variables, (key, value), strict=True)))
+    body = substituted(body, dict(zip(variables, (key, value), strict=True)))
     if function == "map_filter":
         return call(MAP_OF, call("filter", entries, Call("lambda", (each, body), body.type)))
     changed = call("struct", *((key, body) if function == "transform_values" else (body, value)))
     entries = call("transform", entries, Call("lambda", (each, changed), changed.type))
     return call(MAP_OF, entries) if function == "transform_values" else from_entries(b, entries, node)
-
-
-def replaced(expression: Expression, others: Mapping[Expression, Expression]) -> Expression:
-    """An expression with others in the place of some of its parts."""
-    if expression in others:
-        return others[expression]
-    if not isinstance(expression, Call):
-        return expression
-    return replace(expression, arguments=tuple(replaced(part, others) for part in expression.arguments))
 
 
 for _name, _function in (("map_contains", "map_contains_key"), ("map_extract_value", "map_value")):

@@ -231,10 +231,7 @@ def _to_json(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
 
 def _has_json_of_spark(type_: DataType) -> bool:
     """Whether values of a type are written as Spark writes them."""
-    if type_.kind is Kind.BINARY or type_.zoned or type_.counted:
-        return False
-    inner = [type_.element] if type_.element is not None else [of for _, of in type_.fields]
-    return all(map(_has_json_of_spark, inner))
+    return not any(part.kind is Kind.BINARY or part.zoned or part.counted for part in type_.walk())
 
 
 NESTED_KERNELS = {
