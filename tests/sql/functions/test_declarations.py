@@ -15,9 +15,9 @@ def test_every_function_is_declared_once() -> None:
     assert [function.name for function in DECLARED] == list(FUNCTIONS)
 
 
-def test_every_syntax_node_and_every_name_is_of_one_function() -> None:
-    nodes = Counter(node for function in DECLARED for node, _ in function.syntax)
-    names = Counter(name for function in DECLARED for name in function.names)
+def test_every_syntax_node_and_every_name_is_of_one_function_in_each_dialect() -> None:
+    nodes = Counter((node, dialect) for f in DECLARED for node, _ in f.syntax for dialect in f.dialects)
+    names = Counter((name, dialect) for f in DECLARED for name in f.names for dialect in f.dialects)
     assert not [called for called, count in (nodes | names).items() if count > 1]
 
 

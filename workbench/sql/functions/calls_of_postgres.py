@@ -134,12 +134,6 @@ def capitalized(b: ExpressionBinder, node: exp.Initcap) -> Expression:
     return call("initcap_in_postgres", b.bind(node.this))
 
 
-@reads(exp.Chr, parts="expressions", dialects=ONLY_POSTGRES)
-def character(b: ExpressionBinder, node: exp.Chr) -> Expression:
-    """CHR(n)."""
-    return call("chr_in_postgres", *b.parts(node, "expressions"))
-
-
 @reads(exp.Hex, dialects=ONLY_POSTGRES)
 def hexadecimal(b: ExpressionBinder, node: exp.Hex) -> Expression:
     """TO_HEX(n), of a number below 0 the digits of its bits."""
@@ -324,18 +318,6 @@ for _name in ("gcd", "lcm"):
     reads_name(_name, takes=2, dialects=ONLY_POSTGRES)(_of_two_integers(_name))
 
 
-@reads(exp.Factorial, dialects=ONLY_POSTGRES)
-def factorial(b: ExpressionBinder, node: exp.Factorial) -> Expression:
-    """FACTORIAL(n), a NUMERIC."""
-    return call("factorial_in_postgres", b.bind(node.this))
-
-
-@reads(exp.Asinh, exp.Acosh, exp.Atanh, dialects=ONLY_POSTGRES)
-def inverse_hyperbolic(b: ExpressionBinder, node: exp.Expr) -> Expression:
-    """ASINH(x), ACOSH(x) and ATANH(x), as C computes them."""
-    return call(f"{type(node).__name__.lower()}_in_postgres", b.bind(node.this))
-
-
 def _least_scale(value: Decimal) -> int:
     """The digits behind the point, without zeros at the end; ``Decimal.normalize`` would round to 28 digits.
 
@@ -349,6 +331,10 @@ def _least_scale(value: Decimal) -> int:
     return max(0, -exponent - zeros)
 
 
+def _acosh(x: float) -> float | None:
+    return None if x < 1 else math.acosh(x)
+
+
 def _atanh(x: float) -> float | None:
     if abs(x) == 1:
         return math.copysign(math.inf, x)
@@ -358,7 +344,8 @@ def _atanh(x: float) -> float | None:
 DECLARED = [
     function("double_text_in_postgres(double): string", python=double_in_postgres),
     function("initcap_in_postgres(string): string", python=_initcap),
-    function("chr_in_postgres(integer): string", python=_chr),
+    function("chr_in_postgres(integer): string", python=_chr, nodes=[exp.Chr], parts="expressions",
+             dialects=ONLY_POSTGRES),
     function("hex_in_postgres(integer, integer): string", python=_in_bits),
     function("split_part_in_postgres(string, string, integer): string", python=_split_part),
     function("lpad_in_postgres(string, integer, string): string", python=_padded(True)),
@@ -374,10 +361,9 @@ DECLARED = [
              python=_threshold),
     function("least_scale(value): integer", rule=lambda arguments: (arguments, INTEGER),
              python=_least_scale),
-    function("factorial_in_postgres(integer): decimal(38,0)",
+    function("factorial_in_postgres(integer): decimal(38,0)", nodes=[exp.Factorial], dialects=ONLY_POSTGRES,
              python=lambda n: Decimal(math.factorial(n)) if 0 <= n <= _MOST_FACTORIAL else None),
-    function("asinh_in_postgres(double): double", python=math.asinh),
-    function("acosh_in_postgres(double): double",
-             python=lambda x: None if x < 1 else math.acosh(x)),
-    function("atanh_in_postgres(double): double", python=_atanh),
+    *(function(f"{node.__name__.lower()}_in_postgres(double): double", python=python, nodes=[node],
+               dialects=ONLY_POSTGRES)
+      for node, python in ((exp.Asinh, math.asinh), (exp.Acosh, _acosh), (exp.Atanh, _atanh))),
 ]  # fmt: skip

@@ -116,12 +116,6 @@ def levenshtein(b: ExpressionBinder, node: exp.Levenshtein) -> Expression:
     return call(name, *b.parts(node, "this", "expression"))
 
 
-@reads(exp.JarowinklerSimilarity, parts="this expression", dialects=ONLY_DUCKDB)
-def jaro_winkler(b: ExpressionBinder, node: exp.JarowinklerSimilarity) -> Expression:
-    """JARO_WINKLER_SIMILARITY of two texts."""
-    return call("jaro_winkler_in_duckdb", *b.parts(node, "this", "expression"))
-
-
 DECLARED = [
     function("levenshtein(string, string): integer", costly=True,
              help="levenshtein(str1, str2[, threshold]) Returns the Levenshtein distance between the two given "
@@ -133,7 +127,7 @@ DECLARED = [
              help="jaro_similarity(s1, s2) Returns how alike two texts are, from 0 to 1.",
              example="SELECT jaro_similarity('duck', 'duckdb') → 0.88"),
     function("jaro_winkler_in_duckdb(string, string): double", python=_in_bytes(_jaro_winkler),
-             costly=True),
+             nodes=[exp.JarowinklerSimilarity], dialects=ONLY_DUCKDB, costly=True),
     function("damerau_levenshtein(string, string): integer", python=_in_bytes(_damerau), names="damerau_levenshtein",
              dialects=ONLY_DUCKDB, costly=True,
              help="damerau_levenshtein(s1, s2) Returns the number of bytes to insert, delete, replace or exchange.",

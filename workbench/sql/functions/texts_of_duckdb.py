@@ -6,7 +6,6 @@ SUBSTRING(s, n[, m])   LEFT(s, n)   s[n]   s[n:m]   CHR(n)   UNICODE(s)   a // b
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from sqlglot import exp
 
@@ -130,12 +129,6 @@ def contains(b: ExpressionBinder, node: exp.Contains) -> Expression:
     return call("contains", whole, sought)
 
 
-@reads(exp.IsNan, exp.IsInf, parts="this", dialects=ONLY_DUCKDB)
-def is_special(b: ExpressionBinder, node: exp.IsNan | exp.IsInf) -> Expression:
-    """ISNAN(x) and ISINF(x), which are NULL of NULL."""
-    return call("is_nan_in_duckdb" if isinstance(node, exp.IsNan) else "is_infinite", b.bind(node.this))
-
-
 @reads(exp.IntDiv, parts="this expression", dialects=ONLY_DUCKDB)
 def quotient(b: ExpressionBinder, node: exp.IntDiv) -> Expression:
     """``a // b``: of whole numbers towards zero, of others ``/``."""
@@ -150,38 +143,26 @@ reads_name("strlen", takes=1, dialects=ONLY_DUCKDB)(lambda b, arguments: call("o
 reads_name("octet_length", takes=1, dialects=ONLY_POSTGRES)(lambda b, arguments: call("octet_length", *arguments))
 
 
-def _of_bits(name: str) -> Callable[[ExpressionBinder, exp.Expr], Expression]:
-    return lambda b, node: call(name, *b.parts(node, "this", "expression"))
-
-
-reads(exp.BitwiseLeftShift, parts="this expression", dialects=ONLY_DUCKDB)(_of_bits("left_shift"))
-reads(exp.BitwiseRightShift, parts="this expression", dialects=ONLY_DUCKDB)(_of_bits("right_shift"))
-
-
-@reads(exp.Chr, parts="expressions charset", dialects=ONLY_DUCKDB)
-def chr_(b: ExpressionBinder, node: exp.Chr) -> Expression:
-    """CHR(n), of any character."""
-    return call("chr_in_duckdb", *b.parts(node, "expressions"))
-
-
 DECLARED = [
     function("part_in_duckdb(string, integer[, integer]): string", python=_part),
     function("left_in_duckdb(string, integer): string", python=_left),
     function("right_in_duckdb(string, integer): string", python=_right),
     function("character_in_duckdb(string, integer): string", python=_character),
     function("between_in_duckdb(string, integer, integer): string", python=_between),
-    function("chr_in_duckdb(integer): string", python=_chr),
+    function("chr_in_duckdb(integer): string", python=_chr, nodes=[exp.Chr], parts="expressions",
+             dialects=ONLY_DUCKDB),
     function("unicode(string): integer", python=lambda text: ord(text[0]) if text else -1, names="ord",
              nodes=[exp.Unicode], dialects=ONLY_DUCKDB,
              help="unicode(text) Returns the number of the first character in Unicode, -1 of an empty text.",
              example="SELECT unicode('é') → 233"),
-    function("is_nan_in_duckdb(double): boolean", python=math.isnan),
-    function("is_infinite(double): boolean", python=math.isinf),
+    function("is_nan_in_duckdb(double): boolean", python=math.isnan, nodes=[exp.IsNan], dialects=ONLY_DUCKDB),
+    function("is_infinite(double): boolean", python=math.isinf, nodes=[exp.IsInf], dialects=ONLY_DUCKDB),
     function("isfinite(double): boolean", python=math.isfinite, names="isfinite", dialects=ONLY_DUCKDB,
              help="isfinite(x) Returns whether x is neither NaN nor infinite.",
              example="SELECT isfinite(5.5) → true"),
-    function("left_shift(integer, integer): integer", python=_shifted_left),
-    function("right_shift(integer, integer): integer",
+    function("left_shift(integer, integer): integer", python=_shifted_left, nodes=[exp.BitwiseLeftShift],
+             dialects=ONLY_DUCKDB),
+    function("right_shift(integer, integer): integer", nodes=[exp.BitwiseRightShift], dialects=ONLY_DUCKDB,
              python=lambda number, bits: number >> bits if 0 <= bits < _BITS else 0),
     function("gcd(integer, integer): integer", python=_gcd, names="gcd greatest_common_divisor",
              dialects=ONLY_DUCKDB,

@@ -8,7 +8,7 @@ from typing import Any
 from sqlglot import exp
 
 from workbench.sql.algebra.coercion import TypeClash
-from workbench.sql.algebra.expressions import Call, Constant, Expression
+from workbench.sql.algebra.expressions import Call, Constant, Expression, substituted
 from workbench.sql.algebra.types import (
     INTEGER,
     MAX_PRECISION,
@@ -20,7 +20,6 @@ from workbench.sql.algebra.types import (
     struct_of,
 )
 from workbench.sql.functions.arrays.arrays import element_of, variable
-from workbench.sql.functions.arrays.maps import replaced
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.declaration import Arguments, function, variable_sql
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_call
@@ -77,7 +76,7 @@ def over_pair(variables: Sequence[Expression], body: Expression, pairs: Expressi
     assert isinstance(name, Call)
     pair = Call("variable", name.arguments, element_of(pairs))
     parts = (call("field", pair, Constant(at, INTEGER)) for at in range(2))
-    value = replaced(body, dict(zip(variables, parts, strict=True)))
+    value = substituted(body, dict(zip(variables, parts, strict=True)))
     return Call("lambda", (pair, value), value.type)
 
 

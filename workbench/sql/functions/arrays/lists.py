@@ -174,7 +174,8 @@ def _lambda(variables: list[exp.Expr], body: exp.Expr) -> exp.Lambda:
     return exp.Lambda(this=body.transform(named), expressions=[exp.to_identifier(name) for name in names])
 
 
-reads_name("list_pack", dialects=ONLY_DUCKDB)(lambda b, arguments: call("array", *arguments))
+for _function, *_names in (("array", "list_pack"), ("element_at", "list_extract", "list_element", "array_extract")):
+    reads_name(*_names, dialects=ONLY_DUCKDB)(lambda b, arguments, name=_function: call(name, *arguments))
 
 
 @reads_call("list_reduce", "array_reduce", "reduce", dialects=ONLY_DUCKDB)
@@ -254,12 +255,6 @@ _of(lambda array: call("array_reverse", array), "list_reverse", "array_reverse")
 _of(_at(1), "list_first", "array_first")
 _of(_at(-1), "list_last", "array_last")
 _of(lambda array: _at(1)(_known(array)), "list_any_value")
-
-
-@reads_name("list_extract", "list_element", "array_extract", takes=2, dialects=ONLY_DUCKDB)
-def extracted(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
-    """LIST_EXTRACT(n, place): the places from 1, and those below 0 from the end."""
-    return call("element_at", *arguments)
 
 
 @reads_name("list_slice", "array_slice", takes=3, dialects=ONLY_DUCKDB)

@@ -15,7 +15,7 @@ from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, TIMESTAMP
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.declaration import function
-from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
+from workbench.sql.functions.reading import ExpressionBinder, reads_name
 from workbench.sql.syntax.dialects import ONLY_DUCKDB
 
 _MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12, "DECADE": 120, "CENTURY": 1_200, "MILLENNIUM": 12_000}
@@ -84,12 +84,6 @@ def _stretch_of_months(days: int, months: int) -> int:
     return _days(2000 + years, before + 1, 1)
 
 
-@reads(exp.TimestampFromParts, parts="year month day hour min sec", dialects=ONLY_DUCKDB)
-def timestamp_of_parts(b: ExpressionBinder, node: exp.TimestampFromParts) -> Expression:
-    """MAKE_TIMESTAMP(year, month, day, hour, minute, second)."""
-    return call("made_timestamp", *b.parts(node, "year", "month", "day", "hour", "min", "sec"))
-
-
 def months_in_unit(unit: str) -> int | None:
     """How many months a unit of DATE_SUB has; ``None`` of others."""
     return _MONTHS.get(unit)
@@ -143,7 +137,8 @@ def nanosecond(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
 
 
 DECLARED = [
-    function("made_timestamp(integer, integer, integer, integer, integer, double): timestamp", python=_micros_of_parts),
+    function("made_timestamp(integer, integer, integer, integer, integer, double): timestamp", python=_micros_of_parts,
+             nodes=[exp.TimestampFromParts], parts="year month day hour min sec", dialects=ONLY_DUCKDB),
     function("months_between_in_duckdb(timestamp, timestamp): integer", python=_months_between),
     function("stretch_of_months(date, integer): date", python=_stretch_of_months),
 ]  # fmt: skip
