@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -88,15 +89,16 @@ def with_plain_months(table: pa.Table) -> pa.Table:
 
 
 def _plain_type(type_: pa.DataType) -> pa.DataType:
-    if type_ == pa.month_day_nano_interval():
-        return pa.int64()
+    return pa.int64() if type_ == pa.month_day_nano_interval() else with_inner_types(type_, _plain_type)
+
+
+def with_inner_types(type_: pa.DataType, change: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
+    """A map, list or struct with changed types of what is in it; any other type as it is."""
     if pa.types.is_map(type_):
-        return pa.map_(_plain_type(type_.key_type), _plain_type(type_.item_type))
+        return pa.map_(change(type_.key_type), change(type_.item_type))
     if pa.types.is_list(type_):
-        return pa.list_(_plain_type(type_.value_type))
-    if pa.types.is_struct(type_):
-        return pa.struct([(field.name, _plain_type(field.type)) for field in type_])
-    return type_
+        return pa.list_(change(type_.value_type))
+    return pa.struct([(field.name, change(field.type)) for field in type_]) if pa.types.is_struct(type_) else type_
 
 
 def _plain_value(value: Any, type_: pa.DataType) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from workbench.arrow.stored_values import with_plain_months
+from workbench.arrow.stored_values import with_inner_types, with_plain_months
 from workbench.errors import SessionError
 from workbench.files.store import store_at, whole_place
 from workbench.session.sinks.folder import check_writable
@@ -98,12 +98,5 @@ class DeltaTarget(Target):
 
 def _without_durations(type_: pa.DataType) -> pa.DataType:
     """Intervals and times of the day as microseconds, since Delta has no such types."""
-    if pa.types.is_duration(type_) or pa.types.is_time(type_):
-        return pa.int64()
-    if pa.types.is_map(type_):
-        return pa.map_(_without_durations(type_.key_type), _without_durations(type_.item_type))
-    if pa.types.is_list(type_):
-        return pa.list_(_without_durations(type_.value_type))
-    if pa.types.is_struct(type_):
-        return pa.struct([(field.name, _without_durations(field.type)) for field in type_])
-    return type_
+    is_number = pa.types.is_duration(type_) or pa.types.is_time(type_)
+    return pa.int64() if is_number else with_inner_types(type_, _without_durations)

@@ -46,7 +46,7 @@ from workbench.engine.physical.row_inputs import calls_among
 from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.spark.jobs import Job
 from workbench.engine.storage.buckets import bucket_key, buckets_of_tasks, of_buckets
-from workbench.engine.storage.grouping import group_rows
+from workbench.engine.storage.grouping import group_numbers
 from workbench.engine.storage.indexes.key_index import row_buckets
 from workbench.engine.storage.indexes.order_index import RowOrder
 from workbench.engine.storage.job_input import InputRows, TaskInput
@@ -193,9 +193,7 @@ def _are_of(batch: pa.RecordBatch, pool: OrderedRows, parts: np.ndarray, order: 
         return np.ones(batch.num_rows, dtype=bool)
     chosen = pool.rows.filter(pa.array(np.isin(pool.part, parts))).select(order.partition)
     both = pa.concat_batches([chosen, batch.select(order.partition)])
-    at, starts = group_rows(both.columns, both.num_rows)
-    group = np.empty(both.num_rows, dtype=np.int64)
-    group[at] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(at))))
+    group = group_numbers(both.columns, both.num_rows)
     return np.isin(group[chosen.num_rows :], group[: chosen.num_rows])
 
 

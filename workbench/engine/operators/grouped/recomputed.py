@@ -29,7 +29,7 @@ from workbench.engine.physical.stored.values import Computed
 from workbench.engine.spark.arrow_tasks import ArrowBatches
 from workbench.engine.storage.buckets import EVERY_BUCKET, bucket_key
 from workbench.engine.storage.comparable import comparable
-from workbench.engine.storage.grouping import group_rows
+from workbench.engine.storage.grouping import group_numbers
 from workbench.engine.storage.job_input import InputRows, JobInput
 from workbench.engine.storage.layout import MEMBER, WEIGHT, Layout, conform, only
 from workbench.engine.storage.relation import consolidate
@@ -138,9 +138,7 @@ def _with_sessions(rows: pa.RecordBatch, plan: GroupedPlan, sessions: Sessions) 
     rows, times = rows.filter(times.is_valid()), times.drop_null()
     (grouping,) = plan.branches[0].groupings
     keys = [value.values(rows) for name, value in grouping.items() if name != sessions.column]
-    order, starts = group_rows([rows.column(MEMBER), *keys], rows.num_rows)
-    group = np.zeros(rows.num_rows, dtype=np.int64)
-    group[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, rows.num_rows)))
+    group = group_numbers([rows.column(MEMBER), *keys], rows.num_rows)
     micros = comparable(times).astype(np.int64)
     order = np.lexsort([micros, group])
     along, of = micros[order], group[order]

@@ -21,7 +21,7 @@ from workbench.engine.operators.grouped.statistics import cast_or_null
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
 from workbench.engine.physical.value_statistics import VALUES, CountedValues, DistinctPart, ValueStatistic
 from workbench.engine.storage.exact_sums import ExactSums, exact_products
-from workbench.engine.storage.grouping import Positions, group_rows, not_distinct, with_equal_bits
+from workbench.engine.storage.grouping import Positions, group_rows, not_distinct, numbers_of, with_equal_bits
 from workbench.engine.storage.reduction import Cells, Combine
 from workbench.engine.storage.sort_keys import last_values
 from workbench.sql.functions.aggregate_rules import DESCENDING
@@ -53,8 +53,7 @@ class ChangedValues:
         of_group = dirty.column(VALUES).to_numpy() == 0
         at, values = np.flatnonzero(of_group), np.flatnonzero(~of_group)
         order, starts = group_rows([dirty.column(name) for name in plan.keys], dirty.num_rows)
-        number = np.empty(dirty.num_rows, dtype=np.int64)
-        number[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
+        number = numbers_of(order, starts)
         position = np.empty(len(starts), dtype=np.int64)
         position[number[at]] = np.arange(len(at))
         return dirty.take(pa.array(at)), ChangedValues(dirty.take(pa.array(values)), position[number[values]])
