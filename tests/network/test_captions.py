@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 import pandas as pd
 import pytest
 from doc_pages import DOCS, FENCE
-from long import one_in
 from oracle.class_queries import ALL
 from oracle.random_streams import NAMES_SCHEMA, T_SCHEMA
 
@@ -26,12 +25,6 @@ from workbench.sql.schema import Schema
 
 STREAMS = {"t": T_SCHEMA, "u": T_SCHEMA, "names": NAMES_SCHEMA}
 SCHEMA = Schema({name: tuple((f.name, to_data_type(f.type)) for f in schema) for name, schema in STREAMS.items()})
-CASES = one_in(12, sorted(ALL))
-SAMPLES = (
-    "outer_left_on_scalar", "subquery_in_or", "shape_values", "grouping_rollup", "gap_between_ends", "outer_semi_asks",
-    "correlated_lateral", "alias_in_subqueries", "correlated_asof", "recursion_deep", "aggregate_of_whole_partitions",
-)  # fmt: skip
-"""Of each kind of name that there was once one."""
 
 ODD = {
     "a column that is numbered inside": r"\b[cdk]\d+\b|(?<![\w`])_[a-z]\w*",
@@ -50,7 +43,7 @@ CALLED = {help.name.lower() for help in all_help()}.union(*(function.names for f
 """Words before a parenthesis that SQL has in some dialect."""
 
 
-@pytest.mark.parametrize("name", dict.fromkeys([*SAMPLES, *CASES]))
+@pytest.mark.parametrize("name", sorted(ALL))
 def test_a_query_of_a_class(name: str) -> None:
     case = ALL[name]
     planned = Planner().register(Network(), name, bind(case.sql, case.dialect, SCHEMA).named(name)[name])

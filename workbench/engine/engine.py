@@ -185,7 +185,10 @@ class Engine:
         self._make_room(network)
         # 1. Plan all operators.
         hydration = self._hydration(network, batch, suspended)
-        self._hydrate(hydration)
+        # 2. Keep the trees that have all that is asked for, and hydrate the others, parents first.
+        trees = hydration.hydrate_all(self._pool, self._meter)
+        # 3. Make the files durable, then replace the state (as in a batch).
+        self._replace_durably(replace(self.state, trees=trees))
         return hydration.operators
 
     def adopt_of_few(self, network: Network, batch: int, rows: int) -> bool:
@@ -203,14 +206,8 @@ class Engine:
         hydration = self._hydration(network, batch, ())
         if hydration.rows_read > rows:
             return False
-        self._hydrate(hydration)
+        self._replace_durably(replace(self.state, trees=hydration.hydrate_all(self._pool, self._meter)))
         return True
-
-    def _hydrate(self, hydration: Hydration) -> None:
-        # 2. Keep the trees that have all that is asked for, and hydrate the others, parents first.
-        trees = hydration.hydrate_all(self._pool, self._meter)
-        # 3. Make the files durable, then replace the state (as in a batch).
-        self._replace_durably(replace(self.state, trees=trees))
 
     def to_hydrate(self, network: Network, batch: int, suspended: Collection[str] = ()) -> list[tuple[NodeId, ...]]:
         """The operators that ``adopt`` would hydrate, the roots of each; nothing is changed."""
@@ -314,10 +311,6 @@ class Engine:
         """How far the batch, or registration, is that is being computed; ``None`` when there is none."""
         return self._meter.now
 
-    def plans(self, network: Network, bits_before: Mapping[str, Mapping[NodeId, int]]) -> dict[str, TreePlan]:
-        """The plans of all operators of a network; see ``plan_trees``."""
-        return plan_trees(network, bits_before, self.incremental_aggregates, self.jobs.limits)
-
     @contextmanager
     def aside(
         self, network: Network, known: EngineState, batch: int, suspended: Collection[str] = ()
@@ -384,7 +377,8 @@ class Engine:
     def _hydration(self, network: Network, batch: int, suspended: Collection[str]) -> Hydration:
         before = self.state
         # Operators get the bits that stored rows have. The bounds come after the plans, since they refer to bits.
-        plans = self.plans(network, {name: tree.plan.bits for name, tree in before.trees.items()})
+        bits = {name: tree.plan.bits for name, tree in before.trees.items()}
+        plans = plan_trees(network, bits, self.incremental_aggregates, self.jobs.limits)
         bounds = self._bounds(network, plans, before.clock, batch)
         return Hydration(self.runner, before, plans, bounds, batch, passed_over(network, plans, suspended))
 

@@ -57,24 +57,16 @@ class ArgusMagics(Magics):
     @line_cell_magic
     def argus(self, line: str, cell: str | None = None) -> None:
         """Continuous queries on streams; ``%argus help`` lists the commands."""
-        if cell is not None:
-            self._run(cell_magic, line, cell)
-        elif not line.strip():
+        if cell is None and not line.strip():
             from workbench.notebook.panel.panel import Panel  # widgets take a moment to import
 
             display(Panel(self.context.session, self.context.session.player))
-        else:
-            current = self.context.current
-            queries = () if current is None or current.closed else current.queries
-            name, rest = command_and_rest(line.strip())
-            self._run(find_command(name, queries, rest), rest)
-
-    def _run(self, command: Command, line: str, cell: str | None = None) -> None:
-        wants_help = {"--help", "-h"} & set(line.split())
-        if wants_help:
+            return
+        command, rest = self._command(line.strip()) if cell is None else (cell_magic, line)
+        if {"--help", "-h"} & set(rest.split()):
             show(command.help())
             return
-        arguments = arguments_of(command, line)
+        arguments = arguments_of(command, rest)
         arguments.cell = cell
         # An analyst is not helped by a stack of ours or of Java; %argus last-error has both.
         with translate_unexpected_errors():
@@ -83,6 +75,13 @@ class ArgusMagics(Magics):
             else:
                 with following(self.context, f"%argus {command.name}" if cell is None else arguments.name):
                     command.run(self.context, arguments)
+
+    def _command(self, line: str) -> tuple[Command, str]:
+        """The command of a line, and the rest of the line."""
+        current = self.context.current
+        queries = () if current is None or current.closed else current.queries
+        name, rest = command_and_rest(line)
+        return find_command(name, queries, rest), rest
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:

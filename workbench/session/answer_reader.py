@@ -88,8 +88,12 @@ class AnswerReader:
             read: reads the answers; it may be called twice.
 
         Raises:
+            QueryError: both an instant and a batch are given.
             SparkDied: the JVM died twice.
         """
+        if at is not None and batch is not None:
+            message = f"{query.name} cannot be asked at an instant and after a batch"
+            raise QueryError(message, hint="leave one of them out")
 
         def done() -> R:
             with self._all_answers([query], at, after, batch) as (answers,), translate_errors(doing):

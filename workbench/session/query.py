@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -180,7 +180,7 @@ class Query(TellsNames):
         def read(answers: Answers) -> pa.Table:
             return to_shown_table(fetch_results([answers])[0], answers.plan, self.timezone)
 
-        return self._read(f"read the result of {self.name}", read, at, batch=batch)
+        return self._reader.read(self._registered, f"read the result of {self.name}", read, at, batch=batch)
 
     def diff(self, first: int, last: int | None = None) -> pd.DataFrame:
         """The rows that were added and removed between two batches: column ``weight``, then the query's.
@@ -201,7 +201,9 @@ class Query(TellsNames):
 
         def fetched(batch: int | None) -> tuple[pa.Table, QueryPlan]:
             doing = f"compare answers of {self.name}"
-            return self._read(doing, lambda answers: (fetch_results([answers])[0], answers.plan), batch=batch)
+            return self._reader.read(
+                self._registered, doing, lambda answers: (fetch_results([answers])[0], answers.plan), batch=batch
+            )
 
         (before, plan), (after, _) = fetched(first), fetched(last)
         return frame_of(to_shown_table(fetch_difference(before, after), plan, self.timezone, ("weight",)))
@@ -291,7 +293,7 @@ class Query(TellsNames):
         def read(answers: Answers) -> pd.DataFrame:
             return to_pandas(fetch_first(answers, skip, limit, refinement), answers.plan, self.timezone)
 
-        return self._read(f"read the first rows of {self.name}", read, at, batch=batch)
+        return self._reader.read(self._registered, f"read the first rows of {self.name}", read, at, batch=batch)
 
     def dataframe(self) -> DataFrame:
         """The answer over all data so far as a Spark DataFrame, which later batches do not change.
@@ -307,7 +309,11 @@ class Query(TellsNames):
             >>> q.dataframe().createOrReplaceTempView("big")  # doctest: +SKIP
             >>> session.spark.sql("SELECT COUNT(*) FROM big").show()  # doctest: +SKIP
         """
-        return self._read(f"read the result of {self.name}", lambda answers: answers.taken(self._reader.jobs.analyst))
+        return self._reader.read(
+            self._registered,
+            f"read the result of {self.name}",
+            lambda answers: answers.taken(self._reader.jobs.analyst),
+        )
 
     def save(self, path: str | Path) -> int:
         """Write the answer over all data so far to a file, Parquet or CSV by the end of its name; how many rows it has.
@@ -329,13 +335,15 @@ class Query(TellsNames):
             def saved(answers: Answers) -> int:
                 return save_rows(answers.result(), self.columns, writer, part, answers.tree.relation.folder)
 
-            return self._read(doing, saved)
+            return self._reader.read(self._registered, doing, saved)
 
     def count(self, *, at: object | None = None, batch: int | None = None, where: str | None = None) -> int:
         """Number of rows of the answer, without fetching them; the arguments are those of ``head``."""
         refinement = self.refinement(where)
         doing = f"count the rows of {self.name}"
-        return self._read(doing, lambda answers: fetch_count(answers, refinement), at, batch=batch)
+        return self._reader.read(
+            self._registered, doing, lambda answers: fetch_count(answers, refinement), at, batch=batch
+        )
 
     def batch_before(self, since: Since) -> int | None:
         """The batch after which ``changes(since)`` begins; ``None``: with the answer at registration.
@@ -383,7 +391,7 @@ class Query(TellsNames):
         def read(answers: Answers) -> pa.Table:
             return to_shown_table(fetch_changes(answers, batch), answers.plan, self.timezone, ("batch", "weight"))
 
-        rows = self._read(f"read the changes of {self.name}", read, after=after)
+        rows = self._reader.read(self._registered, f"read the changes of {self.name}", read, after=after)
         return rows.take(pc.sort_indices(rows.column("batch")))
 
     def explain(self) -> ExplanationView:
@@ -433,16 +441,3 @@ class Query(TellsNames):
         if self._store.directory.closed:
             raise SessionError(CLOSED, hint="open it again and ask the query of that session")
         self._store.directory.check_open()
-
-    def _read(
-        self,
-        doing: str,
-        read: Callable[[Answers], R],
-        at: object | None = None,
-        after: int | None = None,
-        batch: int | None = None,
-    ) -> R:
-        if at is not None and batch is not None:
-            message = f"{self.name} cannot be asked at an instant and after a batch"
-            raise QueryError(message, hint="leave one of them out")
-        return self._reader.read(self._registered, doing, read, at, after, batch)

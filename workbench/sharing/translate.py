@@ -110,18 +110,17 @@ class _Translator:
 
     def query(self, query: LogicalQuery) -> Translation:
         """Translate a query, or one inside another."""
-        if id(query) not in self.translated:
-            self.translated[id(query)] = self._translated(query)
-        return self.translated[id(query)]
-
-    def _translated(self, query: LogicalQuery) -> Translation:
+        if (known := self.translated.get(id(query))) is not None:
+            return known
         match query:
             case Block():
-                return self._block(query)
+                made = self._block(query)
             case logical.SetQuery():
-                return self._set_operation(query)
+                made = self._set_operation(query)
             case Ordered():
-                return self._ordered(query)
+                made = self._ordered(query)
+        self.translated[id(query)] = made
+        return made
 
     def _ordered(self, query: Ordered) -> Translation:
         """ORDER BY is part of how an answer is read, and no node computes it; LIMIT keeps the first rows."""

@@ -15,6 +15,7 @@ from workbench.catalog.catalog import Catalog
 from workbench.engine.engine import Engine
 from workbench.engine.event_time import EventTimeClock, recover_clock
 from workbench.engine.manifest import ARRIVED, StoredSegment
+from workbench.engine.physical.planner import plan_trees
 from workbench.engine.spark.user_functions.functions import UserFunctions
 from workbench.engine.state import EngineState
 from workbench.errors import StreamError
@@ -213,7 +214,7 @@ def _engine_state(
     directory: SessionDirectory, stored: StoredSession, engine: Engine, network: Network,
     streams: Mapping[str, Stream], damage: Damage, batches: Sequence[int],
 ) -> EngineState:  # fmt: skip
-    plans = engine.plans(network, stored.manifest.bits())
+    plans = plan_trees(network, stored.manifest.bits(), engine.incremental_aggregates, engine.jobs.limits)
     whole = {name: plan for name, plan in plans.items() if damage.trees.keys().isdisjoint(plan.roots)}
     columns = {name: dict(s.stored_columns) for name, s in streams.items() if name not in damage.arrived}
     trees = stored.manifest.trees(engine.jobs, directory.state, whole)

@@ -103,21 +103,15 @@ def bind(sql: str, dialect: str, schema: Schema) -> Bound:
     rules = source.rules
     zoning = Zoning(schema.timezone, rules.takes_last_instant, rules.offset_in_texts, rules.subtracts_instants)
     with bound_in(zoning), reading_constant_texts(rules.reads_constant_texts):
+        # All statements are parsed before the first is bound, so that a syntax error comes before an unknown name.
+        statements = _parsed(source)
         try:
-            return _bound(source, schema)
+            bound = _bound_statements(statements, source, schema)
         except SqlError as error:
-            error.hint = error.hint or signature_hint(error.message, None, dialect)
-            raise
-
-
-def _bound(source: SourceText, schema: Schema) -> Bound:
-    # All statements are parsed before the first is bound, so that a syntax error comes before an unknown name.
-    statements = _parsed(source)
-    try:
-        bound = _bound_statements(statements, source, schema)
-    except SqlError as error:
-        raise explained_form(source) or error from None
-    note_lacking_names(source, {*schema.functions, *schema.aggregates})
+            explained = explained_form(source) or error
+            explained.hint = explained.hint or signature_hint(explained.message, None, dialect)
+            raise explained from None
+        note_lacking_names(source, {*schema.functions, *schema.aggregates})
     return bound
 
 

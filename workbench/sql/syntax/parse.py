@@ -98,25 +98,16 @@ def parse(source: SourceText) -> list[Statement]:
         ['v', None]
     """
     try:
-        return _parse(source)
+        # Before parsing, which recurses as deep as the text nests.
+        refuse_nesting(source)
+        # The parser would take window clauses for parts of the SELECT before them.
+        split = [(_with_names(tokens), clause) for tokens, clause in split_statements(source)]
     except SqlError as error:
         raise pasted(source) or error from None
-
-
-def _parse(source: SourceText) -> list[Statement]:
-    """The statements of a text, of which nothing stands around.
-
-    Raises:
-        SqlError, UnsupportedError: as ``parse``.
-    """
-    # Before parsing, which recurses as deep as the text nests.
-    refuse_nesting(source)
-    # The parser would take window clauses for parts of the SELECT before them.
-    split = [(_with_names(tokens), clause) for tokens, clause in split_statements(source)]
     try:
         return _statements(source, split)
     except SqlError as error:
-        raise explained_form(source) or error from None
+        raise pasted(source) or explained_form(source) or error from None
 
 
 def _statements(source: SourceText, split: Sequence[tuple[list[Token], WindowClause | None]]) -> list[Statement]:
