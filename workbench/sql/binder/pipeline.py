@@ -104,7 +104,13 @@ def bind(sql: str, dialect: str, schema: Schema) -> Bound:
     zoning = Zoning(schema.timezone, rules.takes_last_instant, rules.offset_in_texts, rules.subtracts_instants)
     with bound_in(zoning), reading_constant_texts(rules.reads_constant_texts):
         # All statements are parsed before the first is bound, so that a syntax error comes before an unknown name.
-        statements = _parsed(source)
+        try:
+            statements = parse(source)
+        except SqlError as error:
+            # The error says how a function is called, or that a name may lack its quotes.
+            quoting = quoting_hint(sql, error.position or 0, source.names, source.dialect)
+            error.hint = quoting or signature_hint(error.message, None, source.dialect) or error.hint
+            raise
         try:
             bound = _bound_statements(statements, source, schema)
         except SqlError as error:
@@ -142,16 +148,6 @@ def _bound_statements(statements: Iterable[Statement], source: SourceText, schem
     if query is None and not views:
         raise SqlError("there is no query", hint="write a SELECT")
     return Bound(tuple(views), query, windows, schema.timezone)
-
-
-def _parsed(source: SourceText) -> list[Statement]:
-    """The statements of a text; an error says how a function is called, or that a name may lack its quotes."""
-    try:
-        return parse(source)
-    except SqlError as error:
-        quoting = quoting_hint(source.sql, error.position or 0, source.names, source.dialect)
-        error.hint = quoting or signature_hint(error.message, None, source.dialect) or error.hint
-        raise
 
 
 def _refuse_long(query: LogicalQuery) -> None:
