@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 from workbench.errors import ConstraintWarning, SqlWarning
-from workbench.notebook.plain_warnings import show_plain_warnings
+from workbench.notebook.extension import show_plain_warnings
 
 
 def test_a_warning_is_its_text_and_others_stay_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,9 +45,9 @@ from workbench.engine.storage.relation import NO_CHANGE, Delta, Relation
 from workbench.engine.storage.retention import Expiration
 from workbench.engine.storage.segments import Run, files_of
 from workbench.engine.tree import Tree
-from workbench.files.durable import force_to_disk
 from workbench.files.mapped import temporary_folder
 from workbench.files.packs import PACKING
+from workbench.files.writing import force_to_disk
 from workbench.limits import SESSION_LIMITS
 from workbench.network.calls import largest_values
 from workbench.network.network import Network

@@ -23,8 +23,7 @@ import vl_convert
 from workbench.errors import MagicError, nearest
 from workbench.explain.cells import column_texts, has_numbers, is_number, shown_text
 from workbench.explain.text import counted, monospace
-from workbench.notebook.chart_axes import CLOCK, whole_ticks
-from workbench.notebook.chart_look import ADDED, CHART_LOOK, REMOVED
+from workbench.notebook.chart_look import ADDED, CHART_LOOK, CLOCK, REMOVED, whole_ticks
 from workbench.notebook.chart_series import SERIES, largest_series
 from workbench.notebook.display import Shown, table
 from workbench.sql.algebra.column_names import unique_names

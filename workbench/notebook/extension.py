@@ -7,6 +7,7 @@ the analyst reads or types, the workbench does once what her first queries would
 from __future__ import annotations
 
 import atexit
+import warnings
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class
 from IPython.display import display
 
-from workbench.errors import EnvironmentProblem, SessionError
+from workbench.errors import ConstraintWarning, EnvironmentProblem, SessionError, SqlWarning, StreamWarning
 from workbench.errors.extras import other_project
 from workbench.errors.public_api import translate_unexpected_errors
 from workbench.explain.describe import NetworkView
@@ -31,7 +32,6 @@ from workbench.notebook.drawing import picture
 from workbench.notebook.idle import IdleGate
 from workbench.notebook.left_sessions import mark, notebook_of, what_is_left
 from workbench.notebook.long_work import following
-from workbench.notebook.plain_warnings import show_plain_warnings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -218,3 +218,17 @@ def _loaded() -> NotebookContext:
     if current_context is None:
         raise EnvironmentProblem("the workbench is not loaded in this notebook", hint="%load_ext workbench")
     return current_context
+
+
+def show_plain_warnings() -> None:
+    """Show warnings of the workbench by their text alone: the line of code that gave one is not the analyst's."""
+    usual = warnings.formatwarning
+
+    def one_line(
+        message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+    ) -> str:
+        if issubclass(category, (ConstraintWarning, SqlWarning, StreamWarning)):
+            return f"warning: {message}\n"
+        return usual(message, category, filename, lineno, line)
+
+    warnings.formatwarning = one_line

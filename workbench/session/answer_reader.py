@@ -11,11 +11,9 @@ import pandas as pd
 
 from workbench.catalog.catalog import Catalog
 from workbench.engine.answers import Answers
-from workbench.engine.estimates.frame import estimate_frame
-from workbench.engine.estimates.horvitz_thompson import Totals, scaled
-from workbench.engine.estimates.keyed_sums import keyed_sums
+from workbench.engine.estimates.horvitz_thompson import Totals, estimate_frame, scaled
+from workbench.engine.estimates.keyed_sums import keyed_sums, sampled_sums
 from workbench.engine.estimates.sampled_batches import sampled_batches
-from workbench.engine.estimates.sampled_sums import sampled_sums
 from workbench.engine.event_time import EventTimeClock
 from workbench.engine.fetching import fetch_count, fetch_results, to_pandas
 from workbench.engine.physical.retention import query_bound

@@ -21,8 +21,8 @@ from workbench.engine.spark.failures import JVM_DIED, OutOfMemory, SparkDied, tr
 from workbench.engine.spark.jobs import JobRunner
 from workbench.engine.storage.file_collection import unnamed_files
 from workbench.errors import EngineError, EnvironmentProblem
-from workbench.files.durable import force_to_disk
 from workbench.files.shared import removed
+from workbench.files.writing import force_to_disk
 from workbench.session.directory.directory import SessionDirectory
 from workbench.session.directory.stored_session import StoredSession
 from workbench.session.kept_states import KeptStates

@@ -22,9 +22,9 @@ from zlib import crc32
 import pyarrow as pa
 
 from workbench.errors import StreamError
-from workbench.files.durable import force_to_disk
 from workbench.files.recorded import RecordedConnection
 from workbench.files.shared import all_stored, journal_of
+from workbench.files.writing import force_to_disk
 from workbench.sql.algebra.column_names import stored_name
 from workbench.streams.corrections.current_rows import CREATE
 from workbench.streams.drift import Drift, without_empty_more

@@ -9,9 +9,8 @@ from pathlib import Path
 from workbench.catalog.catalog import Catalog
 from workbench.errors import SessionError
 from workbench.files.commits import database_bytes
-from workbench.files.durable import force_to_disk
 from workbench.files.shared import all_stored, files_below, present, write_small
-from workbench.files.writing import copy_file, ensure_file, make_folder, write_file
+from workbench.files.writing import copy_file, ensure_file, force_to_disk, make_folder, write_file
 from workbench.session.directory.directory import CATALOG, READERS, SINKS, SessionDirectory
 from workbench.session.directory.identity import IDENTITY, new_identity
 from workbench.session.state import State

@@ -19,9 +19,8 @@ import pyarrow.compute as pc
 
 from workbench.arrow.frames import as_shown_table
 from workbench.engine.selection import summed_weights
-from workbench.files.durable import force_to_disk
 from workbench.files.shared import remove_small, write_small
-from workbench.files.writing import make_folder
+from workbench.files.writing import force_to_disk, make_folder
 from workbench.session.sinks.rows import stored_changes
 from workbench.session.sinks.target import Delivery
 from workbench.sql.algebra.types import INTEGER, DataType

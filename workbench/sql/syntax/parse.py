@@ -24,8 +24,8 @@ from workbench.sql.syntax.forms_refused import explained_form, refuse_forms
 from workbench.sql.syntax.limited_lists import with_limited_lists
 from workbench.sql.syntax.limits import refuse_height, refuse_nesting
 from workbench.sql.syntax.pasted import pasted
+from workbench.sql.syntax.read_over import refuse_lacking_and, refuse_lacking_on, refuse_lacking_then
 from workbench.sql.syntax.schema_names import without_schemas
-from workbench.sql.syntax.second_parts import refuse_lacking_and, refuse_lacking_on, refuse_lacking_then
 from workbench.sql.syntax.shorthands import as_written_out, with_derived_aggregates, with_named_joins
 from workbench.sql.syntax.source_text import SourceText
 from workbench.sql.syntax.sql_functions import SqlFunction, inlined, is_function, sql_function

@@ -16,9 +16,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from workbench.files.durable import force_to_disk
 from workbench.files.shared import all_stored, local_path
-from workbench.files.writing import make_folder
+from workbench.files.writing import force_to_disk, make_folder
 from workbench.streams.arriving import without_rows
 from workbench.streams.drift import Drift, drifts_of, without_empty_more
 from workbench.streams.live.reader import LARGEST_PART, Landed, ReadPart, SourcePart
