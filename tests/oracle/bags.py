@@ -1,7 +1,7 @@
 """Bags of rows, compared: exactly where both sides are exact, within a tolerance where one of them is binary.
 
-A row is a tuple of plain Python values; ``None`` is NULL, and NaN too, since pandas holds both as NaN in a column of
-floats (queries that must tell them apart ask for IS NULL).
+A row is a tuple of plain Python values; ``None`` is NULL, and NaN is the one object ``NAN``, so that it equals itself.
+In a column of floats of an answer, NULL is a NaN with bits of its own (``nulls_of``).
 """
 
 from __future__ import annotations
@@ -14,8 +14,11 @@ from decimal import Decimal
 
 import pandas as pd
 
+from workbench.arrow.frames import is_null_number
+
 Row = tuple[object, ...]
 RELATIVE = 1e-9
+NAN = math.nan
 compared: Counter[str] = Counter()
 """How many answers and rows were compared in this process, for the page on trust."""
 
@@ -25,7 +28,7 @@ def plain(value: object) -> object:
     if value is None or value is pd.NA or value is pd.NaT:
         return None
     if isinstance(value, float) and math.isnan(value):
-        return None
+        return None if is_null_number(value) else NAN
     if isinstance(value, list):
         return tuple(map(plain, value))
     if isinstance(value, dict):  # a map, or a struct, of which names of fields are of any case in DuckDB
@@ -101,7 +104,7 @@ def _is_inexact(value: object) -> bool:
 
 
 def _close(a: object, b: object, zero: float) -> bool:
-    if a is None or b is None:
+    if a is None or b is None or a is NAN or b is NAN:
         return a is b
     if a == b:
         return True

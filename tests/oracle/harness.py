@@ -329,11 +329,6 @@ class Oracle:
             raise AssertionError("\n".join(lines))
 
 
-def _has_null(value: object) -> bool:
-    """Whether NULL is in it, as which NaN is shown, too."""
-    return value is None or (isinstance(value, tuple) and any(map(_has_null, value)))
-
-
 def _by_batch(name: str, frame: pd.DataFrame) -> dict[int, dict[Row, int]]:
     """Changes as a Z-set for each batch, in normal form."""
     assert list(frame.columns[:2]) == ["batch", "weight"]
@@ -342,9 +337,8 @@ def _by_batch(name: str, frame: pd.DataFrame) -> dict[int, dict[Row, int]]:
     for batch, weight, row in zip(frame.iloc[:, 0].tolist(), frame.iloc[:, 1].tolist(), values, strict=True):
         delta = deltas.setdefault(batch, {})
         assert weight != 0, f"{name}, batch {batch}: weight 0 for {row}"
-        assert row not in delta or _has_null(row), f"{name}, batch {batch}: twice in one batch: {row}"
-        # NaN and NULL are one value here, but two in the Z-set.
-        delta[row] = delta.get(row, 0) + weight
+        assert row not in delta, f"{name}, batch {batch}: twice in one batch: {row}"
+        delta[row] = weight
     return deltas
 
 

@@ -6,9 +6,11 @@ import datetime as dt
 import math
 from decimal import Decimal
 
-import pandas as pd
+import pyarrow as pa
 import pytest
-from oracle.bags import difference, frame_rows
+from oracle.bags import difference, frame_rows, rows
+
+from workbench.arrow.frames import frame_of
 
 
 def test_equal_bags_have_no_difference_whatever_their_order() -> None:
@@ -50,17 +52,16 @@ def test_each_row_pairs_with_one_row_only() -> None:
 
 
 def test_rows_of_a_frame_are_plain_python() -> None:
-    frame = pd.DataFrame(
-        {
-            "a": pd.array([1, None], dtype="Int64"),
-            "b": [0.5, math.nan],
-            "c": [Decimal("1.50"), None],
-            "d": [dt.date(1, 1, 1), None],
-            "e": pd.to_datetime(["2002-11-27 10:00", None]),
-        }
-    )
     first = (1, 0.5, Decimal("1.50"), dt.date(1, 1, 1), dt.datetime(2002, 11, 27, 10))
-    assert frame_rows(frame) == [first, (None,) * 5]
+    columns = [pa.array([value, None]) for value in first]
+    assert frame_rows(frame_of(pa.table(columns, list("abcde")))) == [first, (None,) * 5]
+
+
+def test_nan_is_a_value_and_not_null() -> None:
+    frame = frame_of(pa.table({"x": [math.nan, None, 1.0], "l": [[math.nan], [None], None]}))
+    assert frame_rows(frame) == rows([(float("nan"), [float("nan")]), (None, [None]), (1.0, None)])
+    assert difference([(math.nan, 0.1)], rows([(float("nan"), 0.1 + 1e-12)])) == ([], [])
+    assert difference([(math.nan,)], [(None,)]) == ([(None,)], [(math.nan,)])
 
 
 def test_what_is_left_of_sums_that_cancel_out_is_zero_where_the_case_says_so() -> None:

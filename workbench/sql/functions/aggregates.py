@@ -13,6 +13,7 @@ MODE takes the smallest; in lists the values of equal keys stand in their own or
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -279,7 +280,8 @@ def _population_kurtosis(arguments: Arguments, distinct: bool, keep: Keep) -> Ex
 def _standard_error(arguments: Arguments, distinct: bool, keep: Keep) -> Expression:
     """SEM(x) of duckdb: the deviation of the values, divided by the root of their number."""
     n, variance = _count_as_double(arguments, keep), expand("var_pop", arguments, distinct, keep)
-    return _where_defined(call(">", n, _double(0)), variance, call("sqrt", call("/", variance, n)))
+    error = call("sqrt", call("/", variance, n))
+    return call("case", call(">", n, _double(0)), error, Constant(None, DOUBLE))
 
 
 def _geometric_mean(arguments: Arguments, distinct: bool, keep: Keep) -> Expression:
@@ -288,6 +290,18 @@ def _geometric_mean(arguments: Arguments, distinct: bool, keep: Keep) -> Express
     mean = expand("avg", (call("ln", value),), distinct, keep)
     positive = call(">", expand("min", (value,), distinct, keep), _double(0))
     return call("case", positive, call("exp", mean), Constant(None, DOUBLE))
+
+
+def _or_nan(name: str, arguments: Arguments, distinct: bool, keep: Keep) -> Expression:
+    """A statistic of pairs that is NaN, and not NULL, where there are pairs of which it is not defined."""
+    there = call(">", expand("regr_count", arguments, distinct, keep), Constant(0, INTEGER))
+    statistic = expand(name, arguments, distinct, keep)
+    return call("case", there, call("coalesce", statistic, _double(math.nan)), Constant(None, DOUBLE))
+
+
+def _intercept(arguments: Arguments, distinct: bool, keep: Keep) -> Expression:
+    intercept = expand("regr_intercept", arguments, distinct, keep)
+    return call("case", call("isnan", intercept), Constant(None, DOUBLE), intercept)
 
 
 def _count_as_double(arguments: Arguments, keep: Keep) -> Expression:
@@ -356,6 +370,9 @@ AGGREGATES = {aggregate.name: aggregate for aggregate in (
         ("corr", exp.Corr), ("covar_samp", exp.CovarSamp), ("covar_pop", exp.CovarPop), ("regr_slope", exp.RegrSlope),
         ("regr_intercept", exp.RegrIntercept), ("regr_r2", exp.RegrR2), ("regr_avgx", exp.RegrAvgx),
         ("regr_avgy", exp.RegrAvgy), ("regr_sxx", exp.RegrSxx), ("regr_syy", exp.RegrSyy), ("regr_sxy", exp.RegrSxy))),
+    _aggregate("correlation(any, any)", shorthands.Correlation, expand=partial(_or_nan, "corr")),
+    _aggregate("slope(any, any)", shorthands.Slope, expand=partial(_or_nan, "regr_slope")),
+    _aggregate("intercept(any, any)", shorthands.Intercept, expand=_intercept),
     _aggregate("regr_count(any, any)", exp.RegrCount, expand=_as("count", 2)),
     _aggregate("listagg(any...)", exp.GroupConcat, rule=_listed, distinct=True),
     _aggregate("array_agg(any)", exp.ArrayAgg, exp.ArrayUniqueAgg, rule=_collected, distinct=True, unordered=_ANY),

@@ -92,6 +92,33 @@ class PopulationKurtosis(exp.Expression, exp.AggFunc):
     _sql_names: ClassVar = ["KURTOSIS_POP"]
 
 
+class _OfPairs(exp.Expression, exp.AggFunc):
+    arg_types: ClassVar = {"this": True, "expression": True}
+
+
+class Correlation(_OfPairs):
+    """CORR(y, x) of duckdb, which is NaN where a side has one value in all rows."""
+
+    _sql_names: ClassVar = ["CORR"]
+
+
+class Slope(_OfPairs):
+    """REGR_SLOPE(y, x) of duckdb, which is NaN where x has one value in all rows."""
+
+    _sql_names: ClassVar = ["REGR_SLOPE"]
+
+
+class Intercept(_OfPairs):
+    """REGR_INTERCEPT(y, x) of duckdb, which is NULL where it would be NaN."""
+
+    _sql_names: ClassVar = ["REGR_INTERCEPT"]
+
+
+_OF_PAIRS: Mapping[type[exp.Expr], type[exp.Expr]] = {
+    exp.Corr: Correlation,
+    exp.RegrSlope: Slope,
+    exp.RegrIntercept: Intercept,
+}
 _STATISTICS: Mapping[str, type[exp.Expr]] = {
     "mad": MedianDeviation,
     "entropy": Entropy,
@@ -231,7 +258,7 @@ def with_plain_aggregates(tree: exp.Expr) -> exp.Expr:
         >>> with_plain_aggregates(tree).sql("duckdb")
         'SELECT LIST_SLICE(ARRAY_AGG(x ORDER BY x DESC) FILTER(WHERE NOT x IS NULL), 1, 3), SUM(CAST(x AS DOUBLE))'
     """
-    for node in list(tree.find_all(*_BEST, *_KNOWN, exp.Quantile, exp.Anonymous)):
+    for node in list(tree.find_all(*_BEST, *_KNOWN, *_OF_PAIRS, exp.Quantile, exp.Anonymous)):
         name = node.name.lower() if isinstance(node, exp.Anonymous) else _KNOWN.get(type(node), "")
         given = node.expressions if isinstance(node, exp.Anonymous) else [node.this]
         of_each = len(given) == 1 and not isinstance(given[0], exp.Distinct)
@@ -240,6 +267,8 @@ def with_plain_aggregates(tree: exp.Expr) -> exp.Expr:
                 put_in_place(node, _STATISTICS[name](this=given[0].copy()))
             case exp.Anonymous() if name == "histogram" and of_each and not _is_over(node):
                 _put_histogram(node, given[0])
+            case _ if (type_ := _OF_PAIRS.get(type(node))) is not None and node.args.get("expression") is not None:
+                put_in_place(node, type_(this=node.this.copy(), expression=node.expression.copy()))
             case exp.Quantile(this=value, args={"quantile": share}) if type(node) is exp.Quantile:
                 put_in_place(node, exp.PercentileDisc(this=value.copy(), expression=share.copy()))
             case exp.Anonymous() if name in _SUMS and len(given) == 1:
