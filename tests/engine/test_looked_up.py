@@ -29,7 +29,8 @@ def test_a_side_is_looked_up_where_the_other_one_changes(names_change: bool) -> 
         query = session.register("SELECT id, name FROM lines JOIN names USING (k)")
         session.run(2)
         known = looked_up(session)
-        assert known["lines"] == (names_change, 1 if names_change else 3)
+        # Runs that were due before the last batch are one.
+        assert known["lines"] == (names_change, 2 if names_change else 3)
         assert known["names"][0] and known["JoinPlan"] == (False, 3)
         session.run(3)
         assert looked_up(session)["JoinPlan"] == (False, 6)

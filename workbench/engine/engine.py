@@ -23,7 +23,7 @@ from workbench.engine.event_time import EventTimeClock
 from workbench.engine.expiring import without_expired
 from workbench.engine.hydration import Hydration
 from workbench.engine.incremental_step import IncrementalStep
-from workbench.engine.merging import with_merged_runs
+from workbench.engine.merging import merging
 from workbench.engine.operators.grouped.open_groups import OPEN_GROUPS
 from workbench.engine.operators.runner import Runner
 from workbench.engine.physical.looked_up import LookedUp
@@ -88,6 +88,7 @@ class Engine:
         at_a_time = min(jobs.limits.operators_at_a_time, jobs.cores)
         self.interrupts = Interrupts(jobs)
         self._pool = ThreadPoolExecutor(at_a_time, "argus-tree", initializer=self.interrupts.tag_thread)
+        self._merger = ThreadPoolExecutor(1, "argus-merge", initializer=self.interrupts.tag_thread)
         self._meter = Meter()
         self._expiration = Expiration()
         self._places = Places()
@@ -123,46 +124,51 @@ class Engine:
         started = time.perf_counter()
         before = self.state
         self._make_room(network)
-        # 1. Log the rows that arrive, before anything is computed: Spark's workers read them from these files,
-        #    and queries that are registered later are hydrated from them.
-        self.runner.doing = f"batch {batch}"
-        suspended_trees = passed_over(network, {name: tree.plan for name, tree in before.trees.items()}, suspended)
-        plans = {name: tree.plan for name, tree in before.trees.items() if name not in suspended_trees}
-        with translate_errors(f"write down the rows of batch {batch}"):
-            logged = log_rows(self.runner, before.arrived, arriving, batch, before.clock, self._pool, plans)
-        clock = before.clock.after(batch, logged.brought)
-        # 2. Evaluate every operator after those it reads, against the state before: a batch that fails here has changed
-        #    nothing, and the session forgets its files (``undo``).
-        step = IncrementalStep(self.runner, before, batch, clock, logged, suspended_trees)
-        deltas, operators = step.evaluate_all(self._pool, self._meter)
-        if profile:
-            begun = time.perf_counter()
-            with translate_errors(f"profile batch {batch}"), self._folder_aside() as folder:
-                operators = profiled(step, network, deltas, operators, folder, self._meter)
-            started += time.perf_counter() - begun  # the batch itself took none of that
+        # Runs of the state before that are due are merged meanwhile.
+        with merging(self.runner, before, self._merger) as merged:
+            # 1. Log the rows that arrive, before anything is computed: Spark's workers read them from these files,
+            #    and queries that are registered later are hydrated from them.
+            self.runner.doing = f"batch {batch}"
+            suspended_trees = passed_over(network, {name: tree.plan for name, tree in before.trees.items()}, suspended)
+            plans = {name: tree.plan for name, tree in before.trees.items() if name not in suspended_trees}
+            with translate_errors(f"write down the rows of batch {batch}"):
+                logged = log_rows(self.runner, before.arrived, arriving, batch, before.clock, self._pool, plans)
+            clock = before.clock.after(batch, logged.brought)
+            # 2. Evaluate every operator after those it reads, against the state before: a batch that fails here has
+            #    changed nothing, and the session forgets its files (``undo``).
+            step = IncrementalStep(self.runner, before, batch, clock, logged, suspended_trees)
+            deltas, operators = step.evaluate_all(self._pool, self._meter)
+            if profile:
+                begun = time.perf_counter()
+                with translate_errors(f"profile batch {batch}"), self._folder_aside() as folder:
+                    operators = profiled(step, network, deltas, operators, folder, self._meter)
+                started += time.perf_counter() - begun  # the batch itself took none of that
+            with translate_errors(f"merge rows from before batch {batch}"):
+                known = merged()
         # 3. Append the changes, when all operators are done: each reads its parents' rows before the batch and their
         #    change apart, and would count rows twice that are in both. Then free what has expired by now.
         with translate_errors(f"keep the rows of batch {batch}"):
-            arrived = {n: r.append(logged.rows.get(n, NO_CHANGE)) for n, r in before.arrived.items()}
+            arrived = {n: r.append(logged.rows.get(n, NO_CHANGE)) for n, r in known.arrived.items()}
             grown = run_all(
-                before.trees,
-                lambda name: before.trees[name].grown(*deltas[name], batch),
+                known.trees,
+                lambda name: known.trees[name].grown(*deltas[name], batch),
                 self._pool,
                 lambda name: step.are_few(deltas[name]),
             )
             grown |= {name: grown[name].looked_up() for name in step.looked_up(deltas)}
             kept = {name: grown[name].suspend(batch - 1) for name in suspended_trees}
-            state = with_merged_runs(self.runner, EngineState({**grown, **kept}, arrived, clock), self._pool)
             large = batch % self.jobs.limits.batches_between_expirations == 0
-            state = replace(state, trees=self._without_expired(network, state.trees, clock, batch, large))
+            trees = self._without_expired(network, {**grown, **kept}, clock, batch, large)
+            state = EngineState(trees, arrived, clock)
             if batch % self.jobs.limits.batches_between_compactions == 0:
                 state = compacted(state, self.jobs.limits, self._pack_ends)
+        segments = [rows for delta in (*logged.rows.values(), *chain(*deltas.values())) for rows in delta.segments]
+        self._pack_ends.tell(segments)
+        self._freed |= files_of(segments)  # some may have expired, or been moved, by now
         # 4. Make the files durable, then replace the state: the session commits what the state names, and must not name
-        #    a file that a loss of power could take away.
+        #    a file that a loss of power could take away. What only the old state needs is removed when the session has
+        #    committed (``release``).
         self._replace_durably(state)
-        # 5. Remove, last, what the batch wrote and merged with older rows at once: no commit will ever name it. What
-        #    only the old state needs is removed when the session has committed (``release``).
-        self._remove_merged(deltas, logged.rows)
         rows = {name: of_stream.rows for name, of_stream in arriving.items()}
         changes = self._changed_rows(network, deltas)
         seconds = time.perf_counter() - started
@@ -350,6 +356,7 @@ class Engine:
     def close(self) -> None:
         """End its threads; files stay."""
         self._pool.shutdown()
+        self._merger.shutdown()
         PACKING.end(str(self.folder))
         for kept in (IN_MEMORY, OPEN_GROUPS):
             kept.forget(str(self.folder))
@@ -415,13 +422,6 @@ class Engine:
         self.state = state
         self.runner.forget(keep=lambda name: name in state.trees)
         self._expiration.forget(keep=lambda name: name in state.trees)
-
-    def _remove_merged(self, deltas: Mapping[str, Deltas], logged: Mapping[str, Delta]) -> None:
-        """Remove the files that a batch wrote and its state does not have."""
-        changes = [*logged.values(), *chain.from_iterable(deltas.values())]
-        segments = [segment for delta in changes for segment in delta.segments]
-        self._pack_ends.tell(segments)
-        self._collector.collect(files_of(segments) - self.state.files)
 
     def _changed_rows(self, network: Network, deltas: Mapping[str, Deltas]) -> Counts:
         """For every query how many rows of its answer changed; an update is one."""

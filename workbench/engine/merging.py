@@ -2,46 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from concurrent.futures import Executor
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor, wait
+from contextlib import contextmanager
 from dataclasses import replace
 
 from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.side_steps import SideStep, run_side_steps
-from workbench.engine.spark.side_by_side import run_all
 from workbench.engine.state import EngineState
 from workbench.engine.storage.job_input import InputRows, TaskInput
 from workbench.engine.storage.merging import merged_here, merging_of
-from workbench.engine.storage.relation import Relation, rows_stored
+from workbench.engine.storage.relation import Relation
 from workbench.engine.storage.segments import segments_of
 
 
-def with_merged_runs(runner: Runner, state: EngineState, threads: Executor) -> EngineState:
-    """A state in which all runs are merged that are due.
+@contextmanager
+def merging(runner: Runner, state: EngineState, thread: Executor) -> Iterator[Callable[[], EngineState]]:
+    """Merge all runs of a state that are due, in a thread beside what is done within the context.
 
     Args:
         runner: runs a job where many rows are merged.
-        state: as a batch has grown it.
-        threads: merge few rows of several relations at a time.
+        state: whose runs are merged.
+        thread: merges those of few rows.
+
+    Yields:
+        Waits for the merges; gives the state with one run in the place of those that were due.
     """
     of_trees = {name: tree.due for name, tree in state.trees.items()}
     of_streams = {name: relation for name, relation in state.arrived.items() if relation.due}
     due = {f"{name} {role}": relation for name, own in of_trees.items() for role, relation in own.items()}
     due |= {f"{relation.folder.name} arrived": relation for relation in of_streams.values()}
-    if not due:
-        return state
-    here = [name for name, relation in due.items() if relation.is_merged_here]
-    few = runner.limits.rows_stepped_in_process
-    merged = run_all(
-        here, lambda name: merged_here(due[name]), threads, lambda name: rows_stored(due[name].merging) <= few
-    )
-    merged |= _by_tasks(runner, {name: relation for name, relation in due.items() if name not in merged})
-    trees = {
-        name: tree.with_merged({role: merged[f"{name} {role}"] for role in of_trees[name]}) if of_trees[name] else tree
-        for name, tree in state.trees.items()
-    }
-    streams = {name: merged[f"{relation.folder.name} arrived"] for name, relation in of_streams.items()}
-    return replace(state, trees=trees, arrived={**state.arrived, **streams})
+    here = {name: thread.submit(merged_here, relation) for name, relation in due.items() if relation.is_merged_here}
+
+    def merged_state() -> EngineState:
+        if not due:
+            return state
+        merged = {name: relation.result() for name, relation in here.items()}
+        merged |= _by_tasks(runner, {name: relation for name, relation in due.items() if name not in merged})
+        trees = {
+            name: tree.with_merged({role: merged[f"{name} {role}"] for role in of_trees[name]})
+            if of_trees[name]
+            else tree
+            for name, tree in state.trees.items()
+        }
+        streams = {name: merged[f"{relation.folder.name} arrived"] for name, relation in of_streams.items()}
+        return replace(state, trees=trees, arrived={**state.arrived, **streams})
+
+    try:
+        yield merged_state
+    finally:
+        wait([relation for relation in here.values() if not relation.cancel()])
 
 
 def merge_due(runner: Runner, relation: Relation) -> Relation:
