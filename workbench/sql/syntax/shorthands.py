@@ -267,7 +267,7 @@ def with_plain_aggregates(tree: exp.Expr) -> exp.Expr:
                 put_in_place(node, _STATISTICS[name](this=given[0].copy()))
             case exp.Anonymous() if name == "histogram" and of_each and not _is_over(node):
                 _put_histogram(node, given[0])
-            case _ if (type_ := _OF_PAIRS.get(type(node))) is not None and node.args.get("expression") is not None:
+            case _ if (type_ := _OF_PAIRS.get(type(node))) and node.args.keys() == {"this", "expression"}:
                 put_in_place(node, type_(this=node.this.copy(), expression=node.expression.copy()))
             case exp.Quantile(this=value, args={"quantile": share}) if type(node) is exp.Quantile:
                 put_in_place(node, exp.PercentileDisc(this=value.copy(), expression=share.copy()))
