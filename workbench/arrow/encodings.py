@@ -50,7 +50,7 @@ def _decoded(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[p
 
 
 def plain_array(values: pa.Array) -> pa.Array:
-    """Values as those of the plain type.
+    """Decode an array to its plain type, such as a dictionary array to its values.
 
     Example:
         >>> plain_array(pa.array([[1, 2], None], pa.list_view(pa.int8()))).to_pylist()

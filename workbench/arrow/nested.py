@@ -174,7 +174,7 @@ def months_of(intervals: pa.Array) -> pa.Array:
 
 
 def _type_in_text(type_: DataType) -> pa.DataType:
-    """The Arrow type of what stands in JSON."""
+    """The Arrow type of a value as it is written in JSON."""
     if type_.element is not None:
         return pa.list_(_type_in_text(type_.element))
     if type_.fields:
@@ -187,7 +187,7 @@ def _type_in_text(type_: DataType) -> pa.DataType:
 
 
 def _converted(read: pa.Array, type_: DataType) -> pa.Array:
-    """Values of what stands in JSON."""
+    """Convert values that were read from JSON to their type."""
     if read.type == (arrow := arrow_in_json(type_)):
         return read
     if type_.element is not None:

@@ -126,7 +126,7 @@ def json_text(value: object) -> str:
 
 
 def json_value(value: object) -> object:
-    """A value of an answer as JSON has it; decimals are texts, which lose no digit, and times ISO 8601's.
+    """Convert a value of an answer to JSON: decimals become texts, which lose no digit, and times ISO 8601 texts.
 
     Example:
         >>> json_value([Decimal("1.50"), None]), json_value(float("nan")), json_value({"a": b"a"})

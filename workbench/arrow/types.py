@@ -57,7 +57,7 @@ _SHOWN: dict[Kind, Any] = {
 
 
 def filled(values: pa.Array, nothing: object) -> pa.Array:
-    """Values with ``nothing`` in the place of NULL. Most columns have none, and to ask Arrow takes longer than to look.
+    """Replace NULLs by ``nothing``. Most columns have none, and asking Arrow takes longer than looking.
 
     Example:
         >>> filled(pa.array([1, None]), 0).to_pylist()

@@ -34,7 +34,7 @@ _TABLES = ("simple_columns", "expression_columns")
 
 
 def refresh(database: Database, network: Network, carried: Carried) -> None:
-    """Replace both column maps by those of a network whose roots carry the columns given."""
+    """Replace both column maps by the maps of a network whose roots carry the given columns."""
     forget(database)
     for id_, node in network.nodes.items():
         types = carried[network.roots[id_]]

@@ -37,7 +37,7 @@ _ORS = _Layer("or_predicates", "or_predicate_literals", "or_predicate", "literal
 
 
 class Predicates:
-    """PredSets by id; an id is a digest of what they say, so it never stands for another one.
+    """PredSets by id. An id is a digest of the content, so it is never used for another PredSet.
 
     Decoded ones are remembered.
     """
@@ -73,7 +73,7 @@ class Predicates:
         return self._ors[id_]
 
     def sweep(self, ids: Iterable[str]) -> None:
-        """Remove those of some PredSets that nothing refers to, and the predicates only they had."""
+        """Remove those of the given PredSets to which nothing refers, and the predicates that no other has."""
         for id_ in set(ids):
             if self._database.run(_UNUSED, [id_]):
                 self._sets.pop(id_, None)

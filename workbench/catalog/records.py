@@ -128,7 +128,7 @@ def _stored(value: Any, annotation: Any) -> Any:
 
 
 def _decoded(value: Any, annotation: Any) -> Any:
-    """A value of a column; SQLite lets any stand in any column.
+    """Decode a value of a column and check its type, since SQLite accepts any value in any column.
 
     Raises:
         Exception: the text does not fit the annotation.

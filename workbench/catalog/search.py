@@ -25,7 +25,7 @@ _LIST = "(SELECT value FROM json_each(?))"
 
 @dataclass(frozen=True)
 class _Scope:
-    """The nodes among which is searched: those of one relation over the same root or roots."""
+    """The nodes to search: the nodes of one relation over the same root or roots."""
 
     table: str
     predicates: str

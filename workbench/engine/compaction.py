@@ -40,7 +40,9 @@ class PackEnds:
 
 
 def compacted(state: EngineState, limits: Limits, ends: PackEnds) -> EngineState:
-    """The same rows, with those of mostly empty packs moved to the pack that is being filled; or the same state."""
+    """Move the rows of mostly empty packs to the pack that is being filled; returns the same state where there are
+    none.
+    """
     needed = Counter[str]()
     for segment in state.segments:
         file, _, size = extent_of(segment.path)

@@ -263,7 +263,7 @@ class Engine:
     def _with_rows(
         self, name: str, empty: Relation, rows: Iterable[tuple[int, ArrivingRows]], clock: EventTimeClock
     ) -> tuple[Relation, EventTimeClock]:
-        """A stream with rows that it has brought, and the clock after them."""
+        """Add rows to a stream, and advance the clock by them."""
         run: Run = ()
         self.runner.doing = f"rows of {name}"
         for batch, some in rows:
@@ -284,12 +284,12 @@ class Engine:
         self._replace_durably(replace(self.state, trees=trees))
 
     def replace_state(self, state: EngineState) -> None:
-        """Go on from another state, whose files are there."""
+        """Continue from another state, whose files exist."""
         self.state = state
         self.runner.forget()
 
     def undo(self, before: EngineState) -> None:
-        """Go back to a state; files that came since go, also those of operators that failed on the way."""
+        """Go back to a state; removes files that were written since, also by operators that failed."""
         self.replace_state(before)
         self._freed.clear()
         PACKING.drop(str(self.folder))
@@ -397,7 +397,7 @@ class Engine:
     def _without_expired(
         self, network: Network, trees: Mapping[str, Tree], clock: EventTimeClock, batch: int, large: bool = True
     ) -> Mapping[str, Tree]:
-        """The trees without rows that have expired; those of large ones only where that is asked."""
+        """Remove expired rows from the trees; from large trees only where ``large`` says so."""
         if not may_expire(network):
             return trees
         bounds = self._bounds(network, {name: tree.plan for name, tree in trees.items()}, clock, batch).stored

@@ -62,7 +62,7 @@ def fetch_results(answers: Sequence[Answers]) -> list[pa.Table]:
 
 
 def _refuse_large(answer: Answers, most: int | None) -> None:
-    """Refuse to fetch more than Spark and this process have room for, of what functions make of rows.
+    """Refuse to fetch an answer whose computed values may be too large for Spark and for this process.
 
     Raises:
         QueryError: the rows may be too large together.

@@ -79,8 +79,9 @@ class Hydration:
 
     @property
     def rows_read(self) -> int:
-        """The stored rows that the operators are hydrated from, those of one operator by another not counted, and about
-        how many rows EXPLODE makes of them."""
+        """Count the stored rows that the operators are hydrated from, without rows of one operator that another reads,
+        and about how many rows EXPLODE makes of them.
+        """
         plans = {name: plan for name, plan in self.plans.items() if name not in self._kept}
         read = {one for plan in plans.values() for one, _ in plan.inputs}
         streams = {plan.stream for plan in plans.values() if isinstance(plan, SourcePlan)}
@@ -131,7 +132,7 @@ class Hydration:
         meter.count(name)
 
     def _from_stored_rows(self, plan: TreePlan, old: Tree) -> Tree | None:
-        """A tree that keeps rows it has, filtered again or extended; ``None`` where it has to be computed."""
+        """Make a tree from the rows that it has stored, filtered again or extended; ``None`` where it must be computed."""
         refiltered = plan.over(old.plan.stored)
         if (again := self._filtered_again(refiltered, old)) is not None:
             return again
@@ -141,7 +142,7 @@ class Hydration:
         return self._extended(refiltered, old, added) if added is not None else None
 
     def _filtered_again(self, plan: TreePlan, old: Tree) -> Tree | None:
-        """A tree with the rows that it has already and other selections on them; ``None`` where it lacks something."""
+        """Apply other selections to the rows that a tree has stored; ``None`` where it lacks something."""
         few = old.relation.rows <= self.runner.limits.rows_filtered_in_process
         there = few and old.has(self.bounds.required.get(plan.name, ())) and old.plan.has_rows_of(plan)
         known = old.plan.bits.keys() & plan.bits.keys()

@@ -163,7 +163,7 @@ class IncrementalStep:
         return translate_errors(f"evaluate node {root} in batch {self.batch}")
 
     def delta(self, tree: Tree, deltas: Mapping[str, Deltas]) -> Deltas:
-        """The change of a tree by a job of its own; ``deltas`` has those of the trees it reads."""
+        """Compute the change of a tree in a separate job; ``deltas`` has the changes of the trees that it reads."""
         name = tree.plan.name
         return run_prepared(self.runner, {name: self.prepare(tree, deltas)})[name]
 

@@ -1,4 +1,4 @@
-"""The runs of a state that are to be merged: those of few rows by this process, all others by one job."""
+"""Merges the runs of a state that are due: runs of few rows in this process, all others in one job."""
 
 from __future__ import annotations
 

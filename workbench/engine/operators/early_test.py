@@ -53,7 +53,7 @@ class CandidateTest:
         return self._uncancelled(at, partners) if self.cancels and single_batch(lookup.rows) else (at, partners)
 
     def _uncancelled(self, at: Positions, partners: Positions) -> tuple[Positions, Positions]:
-        """The pairs without those of one stored row whose changed rows have weights that cancel, one by one."""
+        """Leave out pairs of a stored row whose changed rows have weights that cancel each other."""
         weights = self.lookup.rows.column(WEIGHT).to_numpy()[at]
         if not (np.abs(weights) == 1).all():
             return at, partners

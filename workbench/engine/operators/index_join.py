@@ -132,7 +132,9 @@ class IndexJoin:
 
     @property
     def _first(self) -> int:
-        """The side whose changed rows meet those of the other side: that of arrays, since places find no arrays."""
+        """Choose the side whose changed rows are looked up on the other side: the side with arrays, since places find
+        no arrays.
+        """
         return 0 if self.places is None else self.places.side
 
     @cached_property
@@ -234,7 +236,7 @@ class IndexJoin:
         return self._cancels(changed) and not any(name.startswith(own) for name in self.tests.columns)
 
     def _pairs_of_access_path(self, lookup: Lookup, others: Run) -> ArrowBatches:
-        """The pairs of rows with those of the other side, without those that an earlier access path finds."""
+        """Find pairs of rows by an access path, without pairs that an earlier access path finds."""
         thins = bool(self.tests.columns or lookup.path.keys or lookup.path.bands)
         early = CandidateTest(lookup, self.tests, self._cancels(lookup.changed)) if thins else None
         for left, right in lookup.pairs(others, early=early):
@@ -259,7 +261,7 @@ class IndexJoin:
 
     @cached_property
     def _pair_columns(self) -> Mapping[str, tuple[int, str]]:
-        """For each column of pairs, beside batch and weight, the side that has it, and its name there."""
+        """For each column of pairs except batch and weight, the side that has it, and its name there."""
         sides = zip(SIDES, self._paired, strict=True)
         return {pair_column(at, name): (at, name) for at, side in sides for name in side.schema.names}
 

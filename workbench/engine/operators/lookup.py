@@ -44,7 +44,7 @@ EarlyTest = Callable[[Positions, Positions, pa.RecordBatch], tuple[Positions, Po
 
 @dataclass(frozen=True)
 class Lookup:
-    """Rows of one side that are looked up among those of the other by an access path.
+    """Looks up rows of one side among the rows of the other by an access path.
 
     Attributes:
         path: the access path.
@@ -166,7 +166,9 @@ class Lookup:
             )
 
     def _every(self, segment: pa.RecordBatch, at_once: int) -> Iterator[tuple[Positions, Positions]]:
-        """All rows of the node in a segment beside all that are looked up: pairs of one stored row are together."""
+        """Pair all rows of the node in a segment with all rows that are looked up; pairs of one stored row are
+        together.
+        """
         asked, size, own = np.arange(len(self.at)), max(1, at_once // len(self.at)), self._of_node(segment)
         for first in range(0, len(own), size):
             partners = own[first : first + size]

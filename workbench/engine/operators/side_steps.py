@@ -1,4 +1,4 @@
-"""Side steps: what a batch does beside its operators, by tasks: it logs rows, merges runs, checks changes.
+"""Side steps: work of a batch besides its operators, done by tasks: logging rows, merging runs, checking changes.
 
 All side steps of one moment are one job. So the driver's work follows the number of tasks and segments, not of rows.
 """

@@ -1,4 +1,4 @@
-"""Source: the tree of a stream or table has the rows that arrived, filtered by the selections that stand on it.
+"""The source operator: its tree has the rows that arrived and pass the selections directly above the stream or table.
 
 In: change: the rows of a batch, with weight 1, or -1 where the stream takes a row back; hydration: all rows that
 arrived. Out: change of the tree: these rows, through filter-and-write.
@@ -58,7 +58,7 @@ def source_change(
 
 @dataclass(frozen=True)
 class FirstDepth:
-    """The work of a task with rows that it has just logged, which then needs no job of its own.
+    """The first operators' work that a task does with rows that it has just logged; these need no job then.
 
     Attributes:
         source: the filter of a source that reads the rows.
@@ -70,7 +70,7 @@ class FirstDepth:
     exchanges: Mapping[str, tuple[Work, int]]
 
     def answer(self, rows: ArrowBatches, task: TaskInput) -> dict[str, Any]:
-        """The files that it has written of a source's rows, ready for JSON."""
+        """The files that the task has written of a source's rows, as JSON."""
         answer = self.source.write(rows)
         change = InputRows(segments_of(answer.segments))
         exchanged = {

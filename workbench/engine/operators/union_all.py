@@ -68,7 +68,7 @@ def branches_by_parent(union: SetOperation) -> list[list[int]]:
 
 @dataclass(frozen=True)
 class UnionChange:
-    """Makes the rows of a union out of those of its parents.
+    """Makes the rows of a UNION ALL from the rows of its parents.
 
     Attributes:
         branches: those that read each parent, by the number of the first: their values by the union's columns.

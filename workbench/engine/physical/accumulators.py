@@ -140,12 +140,12 @@ def additive(name: str, statistic: AggregateCall, monotone: bool) -> Additive | 
 
 
 def is_wide(type_: DataType) -> bool:
-    """Whether the sum of a decimal may have more digits on the way than it has in the end."""
+    """Whether a partial sum of decimals may have more digits than the final sum."""
     return type_.kind is Kind.DECIMAL and type_.precision + _WEIGHT_DIGITS > MAX_PRECISION
 
 
 def rows_part(name: str, branch: int | None = None) -> StatePart:
-    """The part with the number of a group's rows, or of those of one branch."""
+    """The part that counts the rows of a group, or the rows of one branch."""
     return StatePart(name, INTEGER, Addend(Adds.WEIGHT, branch=branch))
 
 

@@ -1,4 +1,4 @@
-"""Bands: how far apart in an order the two rows of a pair may be, such as times within an hour beside an equal key.
+"""Bands: how far apart in an order the two rows of a pair may be, such as times within an hour with an equal key.
 
 An index by key and order finds the pairs of such a join. With the key alone it would find all rows that ever had it,
 whose number grows with the stream. Whatever is ordered has bands: numbers, dates, times and texts, as stored or as a
@@ -87,7 +87,7 @@ class AnyBand(ABC):
     @property
     @abstractmethod
     def closed(self) -> bool:
-        """Whether it has both bounds."""
+        """Whether there is both a lower and an upper bound."""
 
     @property
     @abstractmethod
@@ -133,7 +133,7 @@ class Band(AnyBand):
 
     @property
     def closed(self) -> bool:
-        """Whether it has both bounds."""
+        """Whether there is both a lower and an upper bound."""
         return self.low > -inf and self.high < inf
 
     @property

@@ -26,7 +26,7 @@ Form = tuple[str, ...]
 
 
 def member(root: NodeId) -> int:
-    """The number that tells the rows of a fused root from those of the others.
+    """The number that identifies the rows of a fused root among the rows of all.
 
     Example:
         >>> member("G0000002a")

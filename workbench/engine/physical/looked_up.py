@@ -140,7 +140,7 @@ class LookedUp:
                 yield from ((own, order, int(distance)) for order in orders if order.column == their.name)
 
     def _refer(self, root: NodeId, columns: list[Column | None], source: Source, key: ForeignKey) -> bool:
-        """Whether columns of a root are those of a foreign key, of one row of a source."""
+        """Whether columns of a root are a foreign key's, so that they refer to one row of a source."""
         paths = [None if column is None else self._origin(root, column.name) for column in columns]
         if None in paths or len({path[:-1] for path in paths if path is not None}) != 1:
             return False

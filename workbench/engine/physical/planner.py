@@ -140,7 +140,7 @@ class _PlanBuilder:
         self.bucket_columns = bucket_columns(network, paths, anew)
 
     def plan(self, name: str, old_bits: Mapping[NodeId, int], plans: Mapping[str, TreePlan]) -> TreePlan:
-        """The plan of one operator; ``plans`` has those of the operators it reads."""
+        """Plan one operator; ``plans`` has the plans of the operators that it reads."""
         roots = self.operators[name]
         trees = {root: self.network.trees[root] for root in roots}
         bits = _assign_bits(tuple(node for nodes in trees.values() for node in nodes), old_bits)
@@ -232,7 +232,7 @@ class _PlanBuilder:
                     yield from ((self.network.nodes[root].inputs[branch][0], value) for root in self.operators[name])
 
     def _reads_semijoin(self, root: NodeId) -> bool:
-        """Whether a root reads a node of which only some pairs are stored; those of several nodes are all stored."""
+        """Whether a root reads a node of which only some pairs are stored; of several nodes all pairs are stored."""
         return any(len(read) == 1 and read[0] in self.semijoined for read in self.network.nodes[root].inputs)
 
     def _produced_by(self, roots: Iterable[NodeId]) -> dict[str, DataType]:
@@ -292,7 +292,7 @@ class _PlanBuilder:
 
 
 def _changing_definition(node: Node) -> str:
-    """The part of a root's definition that may change while its id stays: rows must be computed anew then."""
+    """The part of a root's definition that may change while its id stays; its rows must then be computed again."""
     match node:
         case Join():
             return str(node.predicates)

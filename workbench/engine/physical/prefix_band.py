@@ -1,4 +1,4 @@
-"""Pairs of which one text begins with the other, as bands: the rows of the longer text stand together in its order.
+"""Pairs of texts of which one begins with the other, as bands: in the order of texts the longer ones are adjacent.
 
 A row with the shorter text finds one range, from that text to the last one that begins with it. A row with the longer
 text asks for each of its own beginnings, so that it finds the rows that have one of these, and no others, however many

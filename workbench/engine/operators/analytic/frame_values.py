@@ -1,4 +1,5 @@
-"""Values of analytic functions out of places: what stands at a place, how much, and what is the least and greatest.
+"""Computes values of analytic functions by position in a partition: the value at a position, a sum, a minimum or
+maximum.
 
 Counts and exact sums are differences of running ones, limb by limb (``storage.reduction``), and those of DOUBLE digit
 by digit (``storage.exact_sums``), so that nothing depends on the order in which they are added up. The least and the
@@ -139,11 +140,11 @@ class FrameValue:
         return _extreme(batch, frames, self.function, arguments[0], self._known(batch, 0))
 
     def _known(self, batch: OrderedBatch, column: int, at: int = 0) -> pa.Array | None:
-        """The known values of all rows before those of each partition; ``None``: there are none."""
+        """The known values of all rows before each partition's rows; ``None``: there are none."""
         return batch.rows.column(self.before[at][column]).take(pa.array(batch.starts)) if self.before else None
 
     def _sums_before(self, batch: OrderedBatch, at: int = 0) -> ExactSums:
-        """The sum of all rows before those of each wanted row's partition."""
+        """The sum of all rows that come before the partition of each wanted row."""
         texts = self._known(batch, 1, at)
         none = ExactSums({}, len(batch.starts))
         return (none if texts is None else ExactSums.of_texts(texts)).chosen(batch.group)
@@ -255,7 +256,7 @@ def frame_value(function: AnalyticCall, along: tuple[Along, ...]) -> FrameValue:
 
 @dataclass(frozen=True)
 class _Gathered(OrderedBatch):
-    """Rows that stand together, and frames that are ranges of them."""
+    """Rows of partitions, gathered one after the other, and frames as ranges of them."""
 
     ranges: FrameRange = field(kw_only=True)
 

@@ -56,7 +56,7 @@ Frames = tuple[FrameRange, ...]
 
 @dataclass(frozen=True)
 class OrderedBatch:
-    """Rows in their order, with the marks of ``ordered_rows``; partitions stand one behind the other.
+    """Rows in their order, with the marks of ``ordered_rows``; partitions follow one another.
 
     Attributes:
         rows: with their marks.

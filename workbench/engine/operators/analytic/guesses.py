@@ -19,7 +19,7 @@ RowQuestion = tuple[int, Sequence[TakenRows], int]
 
 @dataclass
 class _Asked:
-    """Questions that differ by a row: of a run that has one more, or that stands behind one that has.
+    """Questions that differ by one row: whether a run has one more, or follows one that has.
 
     Attributes:
         of: the last rows that were asked for.

@@ -159,7 +159,7 @@ class OrderStep:
             yield side.batch(needed, wanted, self.rows.along, whole=True)
 
     def _of_task(self, rows: InputRows, task: TaskInput) -> InputRows:
-        """The segments that may have rows of the partitions of a task: those of its buckets."""
+        """The segments that may have rows of the partitions in the buckets of a task."""
         own, key = buckets_of_tasks(task.tasks)[task.task], bucket_key(self.order.partition).number
         return InputRows(*(that_may_have(run, own, key) for run in (rows.change, rows.before)))
 

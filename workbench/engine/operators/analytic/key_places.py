@@ -28,7 +28,7 @@ MOST_KEYS = 1_048_576
 
 @dataclass(frozen=True)
 class KeyPlaces:
-    """Keys, and where they stand.
+    """Keys, and their positions in partitions.
 
     Attributes:
         of: the partition of each, by position.
@@ -50,7 +50,7 @@ class KeyPlaces:
         return KeyPlaces(np.append(self.of, other.of), np.append(self.keys, other.keys), at)
 
     def put(self, which: Positions, places: KeyPlaces) -> None:
-        """Put others in the place of some, of the same partitions."""
+        """Replace some entries by others of the same partitions."""
         self.keys[which] = places.keys
         for own, at in zip(self.at, places.at, strict=True):
             own[which] = at
@@ -111,7 +111,7 @@ class Partitions:
         return (*self.stored, self.change)
 
     def places(self, of: Positions, keys: OrderKeys, end: End) -> KeyPlaces:
-        """Where keys stand in partitions: before their entries, or behind them."""
+        """Find the positions of keys in partitions: before equal entries, or after them."""
         found = [_search(s.run.orders, s.first[of], s.after[of], keys, end) for s in self.runs]
         return KeyPlaces(of, keys, tuple(found))
 
@@ -135,13 +135,13 @@ class Partitions:
         return KeyPlaces(of, self.index.end(self.hashes[of]), tuple(s.after[of] for s in self.runs))
 
     def counts(self, places: KeyPlaces) -> tuple[Positions, Positions]:
-        """How many rows of its partition stand before each place, before the batch and after it."""
+        """Count the rows of the partition before each position, before the batch and after it."""
         each = [s.count(s.first[places.of], at) for s, at in zip(self.runs, places.at, strict=True)]
         before = sum(each[:-1], start=np.zeros(len(places.of), dtype=np.int64))
         return before, before + each[-1]
 
     def keys_at(self, of: Positions, ranks: Positions, after: int) -> OrderKeys:
-        """The keys of the rows before which a number of rows stand in partitions, before the batch or after it.
+        """The keys of the rows at given positions in partitions, before the batch or after it.
 
         Beyond the last row it is the end of the partition. Each step halves the longest run that is left.
         """
@@ -247,5 +247,5 @@ class Partitions:
 
 
 def _search(orders: OrderKeys, low: Positions, high: Positions, keys: OrderKeys, end: End) -> Positions:
-    """Where keys stand among the entries between two places each; all entries of a run are in order."""
+    """Find the positions of keys among the entries between two positions each; all entries of a run are in order."""
     return np.clip(orders.searchsorted(keys, end), low, high)

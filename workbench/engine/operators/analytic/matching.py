@@ -344,7 +344,7 @@ class ShownRows:
         return ShownRows(at, states, seen)
 
     def values(self, matching: Matching, read: Navigation) -> pa.Array:
-        """A value of the matches beside the rows of the batch that are wanted; NULL beside others."""
+        """A value of the matches for each wanted row of the batch; NULL for other rows."""
         values = pa.array(self.states) if read.found == "state" else matching.values(read, self.seen)
         batch = matching.batch
         place = np.full(batch.rows.num_rows, -1)

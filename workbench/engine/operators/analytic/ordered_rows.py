@@ -173,7 +173,7 @@ class Side:
         return pa.RecordBatch.from_arrays(columns, names=names)
 
     def _before(self, of: Along, at: int, schema: pa.Schema) -> Iterable[pa.Array]:
-        """What is known of all rows before those of each partition; NULL where there are none."""
+        """The known value of all rows before each partition's rows; NULL where there are none."""
         prefixes, parts = self.ordered.prefixes, int(self.ordered.part.max(initial=0)) + 1
         types = (pa.int64(), pa.string()) if isinstance(of, SumAlong) else (schema.field(of.column).type,)
         if prefixes is None:

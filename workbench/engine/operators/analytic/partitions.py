@@ -27,7 +27,7 @@ Reading = Around | First | CarriedValues
 
 @dataclass(frozen=True)
 class Prefixes:
-    """What is known of the rows of partitions that are not read and stand before the last range that is.
+    """What is known of the rows of partitions that are not read and come before the last range that is.
 
     Attributes:
         hashes: of the partitions, in order.
@@ -48,7 +48,7 @@ class Prefixes:
 
 @dataclass(frozen=True)
 class Found:
-    """Stored rows, and what is known of those of partitions that are not read.
+    """Stored rows that were read, and what is known of the other rows of their partitions.
 
     Attributes:
         rows: those that are read.

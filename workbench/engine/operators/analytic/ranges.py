@@ -61,7 +61,7 @@ class Around:
     margin: Margin
 
     def ranges(self, partitions: Partitions, most: Positions) -> Ranges:
-        """Ranges, one for changed rows that stand near each other, and one of all that follows the first of them.
+        """Make ranges: one for changed rows that are near each other, and one for all rows after the first of them.
 
         Args:
             partitions: with rows that change.

@@ -133,7 +133,7 @@ class Fragments:
 def merge_groups(
     rows: pa.RecordBatch, keys: Sequence[str], parts: Sequence[StatePart | DistinctPart]
 ) -> pa.RecordBatch:
-    """Parts of groups with one row for each group; the other columns must be those of ``Fragments.layout``."""
+    """Merge parts of groups to one row for each group; the other columns must be the columns of ``Fragments.layout``."""
     if not rows.num_rows:
         return rows
     order, starts = group_rows([rows.column(name) for name in keys], rows.num_rows)
@@ -161,7 +161,7 @@ def merged_state(plan: GroupedPlan, rows: pa.RecordBatch, whole: bool) -> pa.Rec
 
 
 def of_members(plan: GroupedPlan, rows: pa.RecordBatch) -> pa.RecordBatch:
-    """The rows of the operators that are fused, without those of others that have left."""
+    """The rows of the operators that are fused now, without rows of operators that have left."""
     return rows.filter(pc.is_in(rows.column(MEMBER), pa.array(plan.members, pa.int64())))
 
 

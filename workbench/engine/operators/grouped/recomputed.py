@@ -1,4 +1,4 @@
-"""Groups that are computed anew from all of their rows: those by sessions, and others where no statistics are kept.
+"""Recomputes groups from all of their rows: groups by sessions, and others where no statistics are kept.
 
 In: fragments that say which groups are dirty. The rows of these groups are looked up among the parent's, divided into
 sessions where there are any, and aggregated as fragments are. Out: the change of the operator's rows: all old rows of

@@ -44,7 +44,7 @@ class TimeOrder:
 
 @dataclass(frozen=True)
 class SessionRanges:
-    """Ranges of time in which sessions may change; those of one group do not overlap.
+    """Ranges of time in which sessions may change; the ranges of one group do not overlap.
 
     Attributes:
         groups: the row of each range's group.
@@ -114,7 +114,7 @@ def _begins(of: Positions, times: Positions, gap: int) -> Mask:
 
 @dataclass(frozen=True)
 class _Unbounded:
-    """Ranges of which it is not known whether their sessions go on before them or after them."""
+    """Ranges whose sessions may extend before or after them."""
 
     low: Positions
     high: Positions
@@ -123,7 +123,7 @@ class _Unbounded:
     def extended(
         self, of: Positions, times: Positions, first: Positions, last: Positions
     ) -> tuple[Positions, Positions, Mask]:
-        """The ranges as far as rows go on without a gap, and which of them have a gap on both sides.
+        """Extend the ranges to all rows without a gap between them; and say which ranges have a gap on both sides.
 
         Args:
             of: the range of each row, in order; each has rows.

@@ -89,7 +89,7 @@ class KeyedLookup:
                 yield group[same], rows, at[same]
 
     def index(self, segments: Iterable[Segment]) -> None:
-        """Make the indexes in which groups are looked up: those of large segments, which are files."""
+        """Make the indexes in which groups are looked up; the indexes of large segments are files."""
         for segment in segments:
             if segment.rows > self.limits.rows_indexed_in_memory:
                 index_of_keys(segment.path, self._key)

@@ -209,7 +209,7 @@ class StateUpdate:
         return MergedGroups(pa.RecordBatch.from_arrays([*keys.columns, *parts.columns], names=names), rows)
 
     def _added_up(self, stored: Iterable[GroupRows], number: int) -> pa.RecordBatch:
-        """The stored parts of some groups; NULL of those of which nothing is stored.
+        """Add up the stored parts of some groups; NULL for groups of which nothing is stored.
 
         Args:
             stored: rows of theirs in each segment.
@@ -314,7 +314,7 @@ class StateUpdate:
 
 
 def _placed(rows: pa.RecordBatch, at: Positions, place: Positions, number: int) -> pa.RecordBatch:
-    """Some rows, by position, at other places; NULL at those of which no row is.
+    """Put some rows at given positions; positions without a row are NULL.
 
     Args:
         rows: all of them.

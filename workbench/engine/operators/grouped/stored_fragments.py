@@ -218,7 +218,7 @@ def pieces(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[list[pa.Rec
 
 
 def _added(part: StatePart, rows: pa.RecordBatch, branch: int, values: Callable[[RowInput], pa.Array]) -> pa.Array:
-    """What each row adds to a part; ``values`` gives those of an expression."""
+    """Compute what each row adds to a part; ``values`` gives the values of an expression."""
     weights = rows.column(WEIGHT)
     match part.addend:
         case Addend(Adds.WEIGHT, branch=own):

@@ -47,7 +47,7 @@ class ChangedValues:
 
     @staticmethod
     def split(plan: GroupedPlan, dirty: pa.RecordBatch) -> tuple[pa.RecordBatch, ChangedValues | None]:
-        """The rows of groups, and those of the values in them; ``None`` where no values are counted."""
+        """Split rows into rows of groups and rows of their values; ``None`` where no values are counted."""
         if not plan.counted:
             return dirty, None
         of_group = dirty.column(VALUES).to_numpy() == 0
@@ -246,7 +246,7 @@ class SortedValues:
         return self._numbers(ExactSums(sums, self.groups).rounded())
 
     def _sum_of_each(self) -> pa.Array:
-        """The sum of each group's decimals, each taken once; NULL where it has more than 38 digits."""
+        """Sum each group's distinct decimals; NULL where the sum has more than 38 digits."""
         starts = self._first
         if not len(starts):
             return pa.nulls(self.groups, self.values.type)
@@ -312,7 +312,7 @@ def _starts_of_some(group: Positions, most: int) -> Positions:
 
 
 def median_deviation(total: int, value_at: Callable[[int], float]) -> float:
-    """The median of what values are away from their median, which is finite; NaN is farthest away.
+    """The median of the distances from the median of the values, which is finite; NaN is farthest away.
 
     Those up to the median, and those behind it, are in the order of their distances, so the nearest of both are found
     by a binary search.

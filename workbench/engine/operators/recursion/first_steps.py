@@ -62,7 +62,9 @@ class FirstSteps:
         return with_weights(self._rows.rows.take(pa.array(touched[changed])), weights[changed])
 
     def change(self) -> pa.RecordBatch:
-        """The rows that some step makes now and none did before, and those of which the opposite is true."""
+        """The rows that some step makes after the change and none did before, and the rows of which the opposite is
+        true.
+        """
         weights = (self._after < NO_STEP).astype(np.int64) - (self._before < NO_STEP)
         changed = np.flatnonzero(weights)
         return with_weights(self._rows.rows.take(pa.array(changed)), weights[changed])

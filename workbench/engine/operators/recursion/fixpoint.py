@@ -244,7 +244,7 @@ class _Fixpoint:
     def _follow(
         self, change: RuleChange, rows: pa.RecordBatch, step: int, moved: pa.RecordBatch | None
     ) -> Iterator[pa.RecordBatch]:
-        """What a rule makes of changed rows of its first input: rows with weights, and of all steps with their step.
+        """Apply a rule to changed rows of its first input: gives rows with weights, and of all steps with their step.
 
         Args:
             change: the rule.

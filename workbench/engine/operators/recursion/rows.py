@@ -87,7 +87,7 @@ def pairs(
 
 
 def added_up(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """Rows that are alike as one with the sum of their weights, without those of weight 0."""
+    """Sum the weights of equal rows, and leave out rows of weight 0."""
     names = [name for name in rows.schema.names if name != WEIGHT]
     order, starts = group_rows([rows.column(name) for name in names], rows.num_rows)
     if not len(order):

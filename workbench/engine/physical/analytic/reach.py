@@ -331,7 +331,7 @@ _DAYS = {"MONTH": 31, "DAY": 1, "": 1}
 
 
 def distance_in_order(end: FrameEnd, type_: DataType) -> float | None:
-    """How far an end of a frame is at most, in the numbers that order a type; ``None``: it has no such numbers.
+    """The greatest distance of a frame's end in the numbers that order a type; ``None``: it has no such numbers.
 
     Example:
         >>> distance_in_order(FrameEnd("-1", "MONTH"), DataType(Kind.DATE))

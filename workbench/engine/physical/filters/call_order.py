@@ -91,7 +91,7 @@ def planned(tests: ExpensiveTests, learnt: Learnt, lineage: RowsTested, needed: 
 
 
 def distribution(tests: ExpensiveTests, learnt: Learnt, lineage: RowsTested, needed: Sequence[int]) -> Distribution:
-    """The distribution of rows of a lineage: that of its own rows, with a small part of the others'."""
+    """The distribution of a lineage's own rows, with a small part of the others'."""
     of_lineage = lineage.lineages[0]
     before = len(of_lineage)
     ways = np.array(learnt.ways, dtype=np.int64).reshape(-1, before + len(tests.uses) + 1)

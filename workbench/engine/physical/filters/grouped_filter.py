@@ -71,7 +71,7 @@ class GroupedFilter(ByContent):
         return (table.column for table in tables)
 
     def calling(self, functions: Functions) -> GroupedFilter:
-        """The filter with those of the analyst's functions that it calls."""
+        """The filter with the analyst's functions that it calls."""
         return replace(self, functions={call.function: functions[call.function] for call in self.calls})
 
     def with_known(self, known: Bits) -> GroupedFilter:

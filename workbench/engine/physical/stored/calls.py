@@ -61,12 +61,12 @@ class StoredCall:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read; among them may be those of other calls, which are evaluated before."""
+        """The columns that are read, also columns of other calls, which are evaluated before."""
         computed = {name: column_names(argument) for name, argument in self.computed}
         return tuple(dict.fromkeys(c for name in self.arguments for c in computed.get(name, (name,))))
 
     def values(self, rows: pa.RecordBatch) -> pa.Array:
-        """The values, which ``evaluate`` has set beside the columns."""
+        """The values, which ``evaluate`` has added to the columns."""
         return rows.column(self.name)
 
     def evaluate(self, rows: pa.RecordBatch, functions: Functions) -> pa.Array:
@@ -96,7 +96,7 @@ class StoredCall:
 
 
 def _distinct(columns: Sequence[pa.Array]) -> tuple[Positions, Positions]:
-    """The first row of each combination of values, and for each row which combination it has.
+    """Find the distinct combinations of values: the first row of each, and for each row its combination.
 
     Values are equal here where their bits are: for a function -0.0 may be other than 0.0.
     """

@@ -90,7 +90,7 @@ def from_64_bits(numbers: pa.Int64Array, type_: DataType) -> pa.Array:
 
 
 def rescaled(numbers: pa.Array, type_: DataType) -> pa.Array:
-    """Decimals or integers as decimals of a type: half away from zero, and NULL where it has no room.
+    """Convert decimals or integers to a decimal type: rounded half away from zero, and NULL where they do not fit.
 
     Example:
         >>> from workbench.sql.algebra.types import decimal
@@ -111,7 +111,9 @@ def widest(numbers: pa.Array, scale: int) -> pa.Array:
 
 
 def fitting(numbers: pa.Array, type_: DataType) -> pa.Array:
-    """Decimals of 256 bits that have no more digits behind the point than a type: NULL where it has no room."""
+    """Convert decimals of 256 bits, with no more digits after the point than a type has, to it; NULL where they do not
+    fit.
+    """
     whole = type_.precision - type_.scale
     if numbers.type.precision - numbers.type.scale > whole:
         most = pa.scalar(Decimal(10**whole), pa.decimal256(whole + 1 + numbers.type.scale, numbers.type.scale))

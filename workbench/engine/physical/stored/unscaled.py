@@ -109,7 +109,7 @@ class Polynomial:
 
 
 def _known(numbers: pa.Array) -> pa.Array:
-    """Numbers, or times as those of their microseconds, with 0 in place of NULL."""
+    """Numbers, or times as their microseconds, with 0 in the place of NULL."""
     return filled(numbers.cast(pa.int64()) if pa.types.is_timestamp(numbers.type) else numbers, 0)
 
 
@@ -120,7 +120,7 @@ def fits_64_bits(decimals: pa.Array) -> bool:
 
 
 def large_integers(numbers: pa.Array) -> npt.NDArray[np.object_]:
-    """Integers, or the unscaled integers of decimals, as those of Python; 0 in place of NULL."""
+    """Integers, or the unscaled integers of decimals, as Python's integers; 0 in the place of NULL."""
     known = _known(numbers)
     high = unscaled_integers(known, 1).astype(object) << 64 if pa.types.is_decimal(known.type) else 0
     low = unscaled_integers(known).view(np.uint64) if pa.types.is_decimal(known.type) else unscaled_integers(known)

@@ -93,7 +93,7 @@ def _read(text: str) -> _Address:
 
 
 def _split_scheme(text: str) -> tuple[str | None, bool, str]:
-    """What stands before the first colon that no slash and no question mark is before."""
+    """Split an address at the first colon that comes before any slash and question mark."""
     found = re.search("[/?:]", text)
     if found is None or found[0] != ":":
         return None, False, text
@@ -210,7 +210,7 @@ def _parse_url(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
 
 
 def _is_read(call: Call) -> bool:
-    """Whether part and key are constants, and the key, which is a pattern, stands for itself."""
+    """Whether part and key are constants, and the key, which is a pattern, has no special characters."""
     plain = len(call.arguments) < 3 or _PLAIN_KEY.fullmatch(constant_text(call, 2) or "") is not None
     return constant_text(call, 1) in _PARTS and plain and call.arguments[0].type.kind is Kind.STRING
 

@@ -25,7 +25,7 @@ def _mixed(h: int, k: int) -> int:
 
 
 def _murmur3(data: bytes, seed: int) -> int:
-    """With each byte at the end mixed in as a number of its own."""
+    """Murmur3 in which each byte at the end is mixed in as a separate number."""
     h, whole = seed & _32, len(data) & ~3
     for at in range(0, whole, 4):
         h = _mixed(h, int.from_bytes(data[at : at + 4], "little"))

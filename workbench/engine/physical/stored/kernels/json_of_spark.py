@@ -57,7 +57,7 @@ class _Number(str):
 
 
 class _Members(list[tuple[str, Any]]):
-    """An object: its names and values, of which one may stand there twice."""
+    """An object of JSON as names and values; a name may come twice."""
 
     __slots__ = ()
 

@@ -124,7 +124,7 @@ def spans_of(lists: pa.ListArray | pa.DictionaryArray) -> tuple[Positions, Posit
 
 
 def element_at(lists: pa.ListArray, elements: pa.Array, places: Positions) -> pa.Array:
-    """The element at a place of each list, from 0 on; NULL where it has none."""
+    """The element at a place of each list, counted from 0; NULL where the list is shorter."""
     begins, lengths = spans_of(lists)
     has = (places >= 0) & (places < lengths)
     return elements.take(pa.array(np.where(has, begins + places, 0), mask=~has))

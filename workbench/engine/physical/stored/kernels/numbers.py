@@ -50,7 +50,7 @@ def _missing(arguments: Sequence[pa.Array]) -> Mask:
 
 
 def _exact(compute: Callable[[Int64s, Int64s], tuple[Int64s, Mask]]) -> Kernel:
-    """Arithmetic of whole numbers, and where it has no result of 64 bits."""
+    """Compute integer arithmetic, and say where the result does not fit 64 bits."""
 
     def values(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
         left, right = map(_values, arguments)

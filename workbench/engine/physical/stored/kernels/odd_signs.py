@@ -26,7 +26,7 @@ def hexadecimal_digit(sign: str) -> int | None:
 
 
 def in_capitals(text: str) -> str:
-    """A text in capitals, as Java 17 has it; Spark's UPPER knows more of them.
+    """Convert a text to capitals as Java 17 does; Spark's UPPER knows more letters.
 
     Example:
         >>> in_capitals("straße ꟁ")

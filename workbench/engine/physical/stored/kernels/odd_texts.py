@@ -50,7 +50,7 @@ def _url_encoded(text: str) -> str:
 
 
 def _url_decoded(text: str) -> str | None:
-    """With what ``%41`` and ``+`` stand for; NULL of a ``%`` without two digits, which Java knows of all scripts."""
+    """Decode ``%41`` and ``+`` of a URL; NULL for a ``%`` without two digits, which may be digits of any script."""
     decoded, at = bytearray(), 0
     while at < len(text):
         if text[at] != "%":

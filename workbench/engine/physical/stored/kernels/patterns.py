@@ -238,7 +238,7 @@ def _rlike(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
 
 
 def _in_re2(sign: re.Match[str]) -> str:
-    """A sign, or a class of signs, as RE2 has it."""
+    """Convert a character, or a class of characters, of a pattern to RE2."""
     return _IN_RE2.get(sign[0]) or (sign[0].replace(r"\s", r"\t\n\v\f\r ") if sign[0][0] == "[" else sign[0])
 
 
@@ -264,7 +264,7 @@ def _position(searched: _Searched, call: Call) -> int:
 
 
 def _between(searched: _Searched, call: Call) -> list[str]:
-    """What stands between matches; with a limit of parts, the last one has the rest."""
+    """The texts between matches; with a limit of parts, the last part has the rest."""
     most, text = constant_integer(call, 2) or 0, searched.text
     spans = [found.span() for found in islice(searched.matches, most - 1 if most > 0 else None)]
     begins, ends = [0, *(end for _, end in spans)], [*(begin for begin, _ in spans), len(text)]
@@ -329,7 +329,7 @@ def _like_in_lower_case(call: Call) -> Call:
 
 
 def _ilike(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-    """LIKE of both sides in lower case, as Spark has it."""
+    """ILIKE: compare both sides in lower case, as Spark does."""
     lower = TEXT_KERNELS["lower"].compute(call, [arguments[0]])
     return CONDITION_KERNELS["like"].compute(_like_in_lower_case(call), [lower])
 

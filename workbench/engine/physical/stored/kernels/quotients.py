@@ -52,7 +52,7 @@ def _arithmetic(function: Any) -> Kernel:
 
 
 def _exact(compute: Callable[[pa.Array, pa.Array], pa.Array], scale: Callable[[int, int], int]) -> Kernel:
-    """The sum, difference or product of decimals with all digits behind the point; NULL where it has no room."""
+    """Add, subtract or multiply decimals with all digits after the point; NULL where the result does not fit."""
 
     def values(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
         wide = [pa.decimal256(type_.precision, type_.scale) for type_ in _decimals(call)]
@@ -83,7 +83,9 @@ def _divided(number: pa.Array, divisor: pa.Array, ieee: bool = False) -> pa.Arra
 
 
 def _average(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-    """A sum divided by a count: of DOUBLE; of decimals rounded once, half away from zero, NULL where it has no room."""
+    """Divide a sum by a count: as DOUBLE, or as decimal rounded once, half away from zero, and NULL where it does not
+    fit.
+    """
     totals, counts = arguments
     if call.type == DOUBLE:
         return _divided(as_doubles(totals), as_doubles(counts))
@@ -91,7 +93,9 @@ def _average(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
 
 
 def _decimal_quotient(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-    """A decimal divided by another, rounded once, half away from zero; NULL by zero, and where it has no room."""
+    """Divide decimals, rounded once, half away from zero; NULL for a division by zero, and where the result does not
+    fit.
+    """
     number, divisor = arguments
     left, right = (argument.scale for argument in _decimals(call))
     return _rounded_quotients(number, divisor, call.type.scale - left + right, call.type)
@@ -192,7 +196,7 @@ def to_integer(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
 
 
 def as_doubles(numbers: pa.Array) -> pa.Array:
-    """Numbers as those of DOUBLE that are nearest to them, NULL as NULL."""
+    """Convert numbers to the nearest DOUBLE; NULL stays NULL."""
     if pa.types.is_floating(numbers.type):
         return numbers
     missing = np.asarray(numbers.is_null()) if numbers.null_count else None

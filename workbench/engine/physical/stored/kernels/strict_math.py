@@ -67,7 +67,7 @@ def of_upper_half(high: HalvesOfBits) -> Float64s:
 
 
 def _shifted(x: Float64s, k: HalvesOfBits) -> Float64s:
-    """With ``k`` added to the exponent as it stands in the bits."""
+    """Add ``k`` to the exponent in the bits of a DOUBLE."""
     return (x.view(np.int64) + (k << 52)).view(np.float64)
 
 
