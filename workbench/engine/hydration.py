@@ -132,7 +132,7 @@ class Hydration:
         meter.count(name)
 
     def _from_stored_rows(self, plan: TreePlan, old: Tree) -> Tree | None:
-        """Make a tree from the rows that it has stored, filtered again or extended; ``None`` where it must be computed."""
+        """Make a tree from its stored rows, filtered again or extended; ``None`` where it must be computed."""
         refiltered = plan.over(old.plan.stored)
         if (again := self._filtered_again(refiltered, old)) is not None:
             return again

@@ -55,7 +55,7 @@ def changes_within(
 
 
 def crossing(rows: pa.RecordBatch, extents: Sequence[tuple[int, TimeIntervals]], since: int | None) -> RecordBatches:
-    """The rows that enter or leave a window, batch by batch; arguments as those of ``changes_within``."""
+    """The rows that enter or leave a window, batch by batch; the arguments are those of ``changes_within``."""
     first = max((i for i, (batch, _) in enumerate(extents) if since is not None and batch <= since), default=None)
     last_seen, later = (None, extents) if first is None else (extents[first], extents[first + 1 :])
     brought = rows.column(BATCH).to_numpy(zero_copy_only=False)

@@ -14,7 +14,7 @@ from workbench.streams.cut import BatchCut
 
 
 class Counts(Mapping[str, int]):
-    """Numbers of rows by name. A session keeps those of all batches, so they are kept small, and share their names.
+    """Numbers of rows by name. A session keeps the counts of all batches, so they are compact, and share their names.
 
     Args:
         places: where the number of each name stands.
@@ -46,7 +46,7 @@ class Counts(Mapping[str, int]):
 
 
 class Places:
-    """Where numbers stand, for counts with names in the same order: one object for all of them."""
+    """The positions of numbers by name, one object for all counts with the same names in the same order."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, ...], Mapping[str, int]] = {}

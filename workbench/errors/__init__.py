@@ -106,7 +106,7 @@ class InputError(WorkbenchError):
 
 
 class UnknownAttributeError(InputError, AttributeError):
-    """An object of the workbench was asked for a method or property that it has not."""
+    """An object of the workbench was asked for a method or property that it does not have."""
 
 
 class ArgumentsError(InputError, TypeError):

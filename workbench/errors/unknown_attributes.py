@@ -32,7 +32,8 @@ PUBLIC: list[type] = []
 
 
 class TellsNames:
-    """A class of the public interface: asked for a name, an item or a length that it has not, it says what is meant.
+    """A class of the public interface: asked for a name, an item or a length that it does not have, it raises an error
+    with the right name.
 
     A type checker does not see the methods, or it would take every name for an attribute.
 
@@ -93,7 +94,7 @@ def is_callback(value: object) -> TypeGuard[Callable[..., Any]]:
 
 
 def _instead_of_call(self: object, given: Sequence[object]) -> str:
-    """What answers in the place of parentheses behind an object, with what they have as a condition."""
+    """What to write instead of a call of an object, with the arguments as a condition."""
     kind, name, text = type(self), getattr(self, "name", None), next((one for one in given if isinstance(one, str)), "")
     if hasattr(kind, "queries"):
         return f"session.ask({text or 'SELECT …'!r}) answers a text"

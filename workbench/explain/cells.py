@@ -60,7 +60,7 @@ class ValueForm:
 
     @staticmethod
     def of(values: Sequence[Any]) -> ValueForm:
-        """The form of values that stand below each other.
+        """The form of values of one column.
 
         Example:
             >>> ValueForm.of([dt.datetime(2026, 1, 2), dt.datetime(2026, 1, 2, 3, 0, 0, 120_000), pd.NaT])
@@ -107,7 +107,7 @@ def value_text(value: Any) -> str:
 
 
 def column_texts(values: Sequence[Any]) -> list[str]:
-    """The texts of values that stand below each other.
+    """The texts of values of one column.
 
     Example:
         >>> column_texts([1069934.3, 287537.73])
@@ -175,7 +175,7 @@ class FrameCells:
 
     @property
     def right(self) -> list[bool]:
-        """Which columns stand at the right."""
+        """Which columns are aligned to the right."""
         return [form.is_number for form in self.forms]
 
 

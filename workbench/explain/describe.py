@@ -90,7 +90,7 @@ class NetworkView(TellsNames):
         return self._by_id[id_]
 
     def columns(self, id_: NodeId) -> Columns:
-        """Names and types of the columns that are kept of a node's rows: those of its local tree."""
+        """Names and types of the columns that are stored of a node's rows, which are columns of its local tree."""
         root = self.node(id_).root
         carried, called = self._carried[root], self._wording.columns(root)
         names = unique_names([called(Column(name, type_)) for name, type_ in carried.items()])

@@ -239,7 +239,7 @@ def _whole(block: Block, clause: str, predicate: ORPred) -> list[ORPred]:
 
 
 def _key(block: Block, clause: str, predicate: ORPred) -> _Key:
-    """A condition of an analyst's text may stand in several blocks over the same inputs, or equal ones: it is one."""
+    """The key of a condition in the analyst's text; equal ones in several blocks over the same inputs have the same."""
     predicate = _whole(block, clause, predicate)[0]
     if clause not in _OF_ROWS:
         return (clause, id(block), predicate.identity)

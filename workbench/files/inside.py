@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def path_inside(folder: Path, name: str) -> Path:
-    """The path of a file or folder by the name that stands in some other file.
+    """The path of a file or folder by its name as another file has it, checked to lie inside the folder.
 
     Raises:
         ValueError: the name leads out of the folder, which was changed by hand, or made to do harm.

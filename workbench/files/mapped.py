@@ -134,7 +134,7 @@ class MappedFiles:
                 self._drop(first)
 
     def forget(self, path: str) -> None:
-        """Drop the map of a file that was removed, and those of its parts."""
+        """Drop the memory map of a removed file, and the maps of its parts."""
         with self._lock:
             self._drop(path)
 

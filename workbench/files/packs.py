@@ -1,4 +1,4 @@
-"""Packs: what would be many small files is one, in which each stands behind the other.
+"""Packs: files that hold the contents of many small files, one after the other.
 
 To make a file takes a quarter of a millisecond of the processor, and to remove it or to force it to the disk as much;
 to write a thousand rows takes less. So the small files of one batch, or of one task, are collected in memory and

@@ -223,7 +223,7 @@ def present(path: str) -> str:
 
 
 def fetch_together(paths: Iterable[str]) -> None:
-    """Fetch files that are read next and are not here; of one that is missing its reader is told."""
+    """Fetch the files that are read next and are not here; a missing file is reported to its reader."""
     if len(elsewhere := [path for path in paths if is_elsewhere(path)]) > 1:
         with suppress(OSError):
             for file in [_requests(os.getpid()).submit(present, path) for path in elsewhere]:
@@ -242,7 +242,7 @@ def present_part(path: str, first: int, size: int) -> tuple[str, int]:
 
 
 def storing(paths: Iterable[str]) -> list[Future[None]]:
-    """Begin to store files that this machine has just written; no commit names one before it has ended.
+    """Begin to store files that this machine has just written; no commit names a file before it is stored.
 
     Raises:
         OSError: one is not there.

@@ -1,4 +1,4 @@
-"""The functions that a query's answer depends on: those of the columns that it reads, and of what decides on its rows.
+"""The functions that a query's answer depends on: those that compute its columns, and those that select its rows.
 
 A node computes columns for several queries. A call that fails gives NULL in its column, and no other column changes.
 So a query depends on a call where it reads the column, or where the call decides which rows there are: in a condition,

@@ -95,7 +95,7 @@ def roots_read(nodes: NodesById, roots: Iterable[NodeId]) -> list[NodeId]:
 
 
 def depths(nodes: NodesById, roots: Iterable[NodeId]) -> Mapping[NodeId, int]:
-    """For these roots and all they read how many roots stand between each and a source, at most."""
+    """For these roots and all they read, the greatest number of roots between each and a source."""
     depth: dict[NodeId, int] = {}
     for root in roots_read(nodes, roots):
         depth[root] = max((depth[read.root] + 1 for read in nodes[root].reads), default=0)

@@ -48,7 +48,7 @@ class RootColumns:
         return None if carried is None else self.type_of(carried[0], Column(carried[1], column.type))
 
     def check(self, roots: Mapping[int, NodeId], read: Iterable[Column]) -> None:
-        """Check that columns are those of the roots they are over.
+        """Check that expressions read columns of the roots that they are over.
 
         Args:
             roots: by ``source`` of the columns.

@@ -80,12 +80,12 @@ _TEMPLATES = {
 
 
 def has_operands(call: Call) -> bool:
-    """Whether a call is written with an operator, beside which its arguments are one piece each."""
+    """Whether a call is written with an operator, so that arguments with operators need parentheses."""
     return "(" not in _TEMPLATES.get(call.function.removesuffix(_UNREAD), "(").partition("{0}")[0]
 
 
 def sql_call(call: Call, arguments: Sequence[str]) -> str:
-    """A call as SQL has it, of the texts of its arguments.
+    """Write a call in SQL from the texts of its arguments.
 
     Example:
         >>> from workbench.sql.algebra.expressions import Column

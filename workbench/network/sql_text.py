@@ -160,7 +160,7 @@ def without_fillers(groups: Sequence[Expression]) -> list[Expression]:
 
 
 def or_pred_sql(predicate: ORPred, names: Names = bare) -> str:
-    """A disjunction, in parentheses when it has more than one literal."""
+    """Write a disjunction, in parentheses if it has more than one literal."""
     named = ((part, names(part)) for part in _named_parts(predicate))
     return _or_pred_sql(predicate, tuple((part, name) for part, name in named if name))
 
@@ -342,7 +342,7 @@ def _average(total: str, count: str) -> str:
 
 
 def _constant_sql(constant: Constant) -> str:
-    """A constant as an analyst writes it: its type follows from what it stands beside."""
+    """Write a constant as an analyst does: its type follows from the values that it is compared or computed with."""
     match constant.value:
         case None:
             return "NULL"

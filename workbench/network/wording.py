@@ -167,7 +167,7 @@ class Wording(Words):
         return self._constant[id_]
 
     def sentence(self, text: str) -> str:
-        """A text with phrases in the place of ids."""
+        """Replace the ids in a text by phrases."""
         return _NODE.sub(lambda match: self.phrase(match[0]), text)
 
     def columns(self, id_: NodeId) -> Names:

@@ -127,7 +127,7 @@ class ChartColumns:
 
     @property
     def named(self) -> bool:
-        """Whether rows stand at their names, and not at times or numbers."""
+        """Whether rows are placed by name, and not by time or number."""
         return self.kind == BARS_KIND or not (self.over_time or self.x_kind in _NUMBERS)
 
     @property
@@ -285,7 +285,7 @@ def _placed(rows: pd.DataFrame, columns: ChartColumns) -> npt.NDArray[np.bool_]:
 def _places(
     names: Sequence[Any], labels: list[str], columns: ChartColumns, times: npt.NDArray[np.datetime64] | None
 ) -> Sequence[float | str]:
-    """Where points stand: at their times or numbers, or at their names."""
+    """The positions of points on the axis: by their times or numbers, or by their names."""
     if columns.over_time and times is not None:
         return list((times.astype(np.int64) / 1_000).tolist())
     if columns.over_time:

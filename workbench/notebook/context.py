@@ -57,7 +57,7 @@ class SparkStart:
 
 
 def say_stopped(session: Session, goes_on: str = "") -> None:
-    """Let what is said below cells say that it has stopped, and how it goes on."""
+    """Let the output of cells that follow a session say that it has stopped, and how to continue it."""
     goes_on = goes_on or ("its session was not saved" if session.temporary else f"%argus open {session.place} goes on")
     for notification in noticed(session.player).cells:
         notification.stop(goes_on)
@@ -145,7 +145,7 @@ class NotebookContext:
         return session
 
     def close(self) -> None:
-        """Close all sessions there are. What is said below cells says that it has stopped."""
+        """Close all sessions. The output of cells that follow them says that it has stopped."""
         if self._session is not None and not self._session.closed:
             say_stopped(self._session)
         for session in (*self._earlier, *([] if self._session is None else [self._session])):

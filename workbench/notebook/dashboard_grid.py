@@ -1,4 +1,4 @@
-"""Where the sections of a dashboard stand: rows of names, as CSS writes the areas of a grid.
+"""The positions of a dashboard's sections: rows of names, as CSS writes the areas of a grid.
 
 The line of the cell is what keeps a grid. A kernel cannot write a notebook's metadata, and the line is saved, compared
 and repeated with the notebook; ``argus serve`` takes the same words.
@@ -67,7 +67,7 @@ class DashboardGrid:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What stands in it, in the order of reading."""
+        """The names in the grid, in the order of reading."""
         return tuple(dict.fromkeys(name for row in self.rows for name in row if name != LEFT_EMPTY))
 
     @property

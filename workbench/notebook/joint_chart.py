@@ -87,7 +87,7 @@ def drawn_columns(
 
 
 def joint(drawn: Sequence[DrawnRows], called: str = "query") -> DrawnRows:
-    """Rows of several answers as those of one, in which a column says which series each is of.
+    """Combine the rows of several answers; a column names the series of each row.
 
     Args:
         drawn: the rows of each.

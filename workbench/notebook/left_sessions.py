@@ -49,7 +49,7 @@ class LeftSession:
     opened: bool
 
     def described(self) -> str:
-        """Its contents: batch, streams, queries, size; "" where there is nothing to go on with, or it is damaged."""
+        """Describe its contents: batch, streams, queries, size; "" where it has none, or is damaged."""
         try:
             with Catalog(self.path / CATALOG, copied=True) as catalog:
                 numbers = [
@@ -107,7 +107,7 @@ def _is_free(session: Path) -> bool:
 
 
 def what_is_left(notebook: str, folder: Path | None = None) -> str:
-    """Say which session this notebook left behind, and how to go on with it; remove what was left for too long.
+    """Say which session this notebook left behind, and how to continue it; remove one that was left for too long.
 
     That are the sessions that were left for longer than ``KEPT_FOR``, those with nothing in them, and of this notebook
     all but the newest. The others, as of scripts that were killed, are named where they take more than ``_MUCH``.

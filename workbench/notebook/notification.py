@@ -1,4 +1,4 @@
-"""Rows that a query comes to have, said in the notebook: a sink whose target is the output of a cell.
+"""Alerts in the notebook: a sink that shows the new rows of a query in the output of a cell.
 
 With a condition it is an alert. Its rows are those of a query of its own over the answer, so they are found as a batch
 finds its changes, and never by reading the answer. A group that satisfied the condition before the batch, and still

@@ -66,7 +66,7 @@ def widening_lines(stream: Stream, entries: Iterable[QuarantinedRow]) -> list[st
 
 
 def by_reason(entries: Iterable[QuarantinedRow], count: int) -> Iterator[str]:
-    """Lines on quarantined rows: those of a reason together.
+    """Lines that describe quarantined rows, grouped by reason.
 
     Args:
         entries: the first of them.

@@ -144,7 +144,7 @@ def _fraction(bound: _Bound, columns: Statistics) -> tuple[float, float]:
 
 
 def _points(statistics: ColumnStatistics) -> Iterator[tuple[Any, float]]:
-    """Values of a column, each with the fraction of rows for which it stands."""
+    """Values of a column, each with the fraction of rows that it represents."""
     yield from statistics.common
     for value in statistics.quantiles:
         yield value, statistics.others / len(statistics.quantiles)

@@ -225,7 +225,7 @@ class Estimates:
         return join_rows(left, right, self.without_equal_columns(reads, between), self.of_inputs(roots))
 
     def without_equal_columns(self, reads: Mapping[int, Read], predicates: PredSet) -> PredSet:
-        """Predicates between reads in which one of the columns that are equal in a read's rows stands for all.
+        """Predicates between reads in which one column represents all columns that are equal in a read's rows.
 
         It is the one with the fewest values: the others have no more in these rows.
 
@@ -309,7 +309,7 @@ class Estimates:
         return statistics
 
     def of_value(self, root: NodeId, value: Expression) -> ColumnStatistics | None:
-        """The statistics of a root's column: those of the stream it comes from; of another value how many there are.
+        """The statistics of a root's column: the stream column's, or for another value its number of distinct values.
 
         A group's column is taken to be like that of its rows: it has the same values, but frequent ones less often.
         """

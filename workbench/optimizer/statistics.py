@@ -309,7 +309,7 @@ def _common(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def _cuts(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Which of the values, in order, stand at evenly spaced places among all rows."""
+    """The values at evenly spaced positions in the order of all rows."""
     places = np.linspace(0, max(0, counts.sum() - 1), min(QUANTILES, len(counts))).round()
     return np.searchsorted(counts.cumsum(), places, side="right")
 

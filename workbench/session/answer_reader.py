@@ -77,7 +77,7 @@ class AnswerReader:
         after: int | None = None,
         batch: int | None = None,
     ) -> R:
-        """Give what ``read`` makes of a query's answers; other arguments and errors as in ``answers``.
+        """Apply ``read`` to a query's answers; other arguments and errors are those of ``answers``.
 
         Where Spark's JVM dies meanwhile, it is read a second time. A query by which it dies twice is disabled.
 

@@ -78,7 +78,7 @@ class AsOf:
 
     @property
     def is_well(self) -> bool:
-        """Whether the answer goes on, nothing waits, and nothing that was sent is in no answer."""
+        """Whether the answer is up to date: its query runs, no rows wait, and none that were sent are left out."""
         return not self.behind and not self.why and not any(any(stream.lacks()) for stream in self.streams)
 
     def __str__(self) -> str:

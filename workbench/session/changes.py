@@ -172,7 +172,7 @@ class StateStore:
         self._runtime.planner.streams, self._runtime.planner.constraints = before.statistics, before.constraints
 
     def adopt(self, state: State) -> None:
-        """Go on from a state that was read from the catalog."""
+        """Continue from a state that was read from the catalog."""
         self._runtime.engine.replace_state(state.engine)
         self._runtime.planner.streams, self._runtime.planner.constraints = state.statistics, state.constraints
         self.last = state

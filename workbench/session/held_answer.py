@@ -120,7 +120,7 @@ class HeldAnswer:
         return [next(rows) if at >= 0 else None for at in before]
 
     def follow(self, batch: int, changes: pa.Table) -> None:
-        """Become the answer after a later batch: the rows that went are crossed out, those that came stand behind.
+        """Update to the answer after a later batch: removed rows are crossed out, and new rows are appended.
 
         Args:
             batch: the batch.

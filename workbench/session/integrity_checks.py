@@ -1,4 +1,4 @@
-"""Verification of a session's files while it goes on: all at once, or in turn as batches run.
+"""Verifies a session's files while it runs: all at once, or some after each batch.
 
 After every tenth batch a thread verifies some of them, so that in time each is read again and no batch waits for it.
 Those that are in a store alone are not fetched for that: a machine that fetches one compares its checksum.

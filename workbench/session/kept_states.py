@@ -37,7 +37,9 @@ class KeptStates:
         self._kept: list[_Kept] = []
 
     def nearest(self, state: State, batch: int) -> State | None:
-        """The last kept state up to a batch that the session can go on from; ``None``: from the history."""
+        """The last kept state, up to a batch, from which the session can continue; ``None``: it must start from the
+        history.
+        """
         fit = (kept.state for kept in reversed(self._kept) if kept.state.batch <= batch and _fits(kept.state, state))
         return next(fit, None)
 
@@ -123,7 +125,7 @@ class KeptStates:
 
 
 def _fits(kept: State, now: State) -> bool:
-    """Whether the same streams brought the rows, and no query stood still."""
+    """Whether the same streams brought the rows, and no query was suspended."""
     if kept.suspended or kept.streams.keys() != now.streams.keys():
         return False
     return all(_same(kept.streams[name], stream) for name, stream in now.streams.items())

@@ -82,7 +82,7 @@ class PlayerState(StrEnum):
 
 @dataclass(frozen=True)
 class Position:
-    """Where a player stands.
+    """The position of a player.
 
     Attributes:
         state: what it is doing.
@@ -142,7 +142,7 @@ class Player(TellsNames):
 
     @property
     def position(self) -> Position:
-        """Where it stands now."""
+        """The player's position now."""
         with self._changed:
             # Batches may have been run without the player.
             at, batch = self._session.now, self._session.batch

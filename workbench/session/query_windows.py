@@ -33,7 +33,7 @@ _COLUMNS = ("instant", "stream", "begin", "end")
 
 
 def windows_of(query: LogicalQuery, declared: Sequence[StreamWindow]) -> tuple[StreamWindow, ...]:
-    """The windows of a query: those of its clause, or else those that its conditions amount to."""
+    """The windows of a query: those of its clause, or those that follow from its conditions."""
     return tuple(declared) or tuple(_conditions(query))
 
 
@@ -70,7 +70,7 @@ def instants_and_windows(windows: Sequence[StreamWindow], clock: EventTimeClock,
 def instants(
     windows: Sequence[StreamWindow], clock: EventTimeClock, registered: int
 ) -> Iterator[tuple[Value, EventTimeVector]]:
-    """The instants so far, in order: those of the loop that are due, or else the times since registration."""
+    """The instants so far, in order: the loop's that are due, or without a loop the times since registration."""
     loop = _loop(windows)
     if loop is not None:
         for value in loop_instants(loop).due(clock.now):

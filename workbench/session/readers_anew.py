@@ -1,4 +1,4 @@
-"""Queries that are computed anew, since a stream that they read has other rows or types.
+"""Computes queries again whose stream has other rows or types.
 
 They are bound to what there is now: their answers are those that they would have if the stream had always been so. They
 keep their names, ids and places, and what follows them goes on from one answer to the other.

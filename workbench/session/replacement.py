@@ -114,7 +114,7 @@ def followers(state: State, changed: Mapping[str, LogicalQuery]) -> dict[str, Bo
 
 
 def replace_query(runtime: Runtime, state: State, old: QueryRecord, text: BoundText, force: bool) -> State:
-    """Put a text in the place of a query; what reads it, handles and sinks among that, goes on with the new one."""
+    """Replace the text of a query; everything that reads it, also handles and sinks, continues with the new one."""
     texts = {old.name: text, **followers(state, text.bound.named(old.name))}
     after = transitions.register(runtime, state, texts, force)
     queries = {name: as_registered(runtime, after, query) for name, query in state.queries.items()}

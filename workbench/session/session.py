@@ -115,7 +115,8 @@ class Session(
         reading: bool = False,
         take_over: bool = False,
     ) -> Self:
-        """Go on with the session of a folder from its last commit: queries, results, changes, reports are as they were.
+        """Continue the session of a folder from its last commit: queries, results, changes and reports are as they
+        were.
 
         While another process has it open, and where the folder cannot be written to, the session is read-only (see
         ``read_only``): it shows what was committed last, also while the other goes on.
@@ -203,7 +204,7 @@ class Session(
         )
 
     def save(self, path: str | Path) -> Path | str:
-        """Copy the session to another folder or address, to be opened there; this one goes on in its own.
+        """Copy the session to another folder or address, to be opened there; this one continues where it is.
 
         Of its sinks the copy has those whose targets are objects of this process, such as functions, which are given
         again there. Two sessions that send to one folder or table would mix their answers.
@@ -252,7 +253,7 @@ class Session(
             self.parts.rest()
 
     def close(self) -> None:
-        """End the session; a temporary folder is removed. Spark goes on, for other sessions of this process."""
+        """End the session; a temporary folder is removed. Spark keeps running for other sessions of this process."""
         if not self.closed:
             self.stop_playing()
             self.parts.close()

@@ -195,7 +195,7 @@ class State:
         return frozenset(name for name in self.network.queries if checked_query(name) in suspended)
 
     def answered_at(self, query: QueryRecord) -> int:
-        """The batch that the answer of a query is of: the last one, or that at which a suspended query stands."""
+        """The batch of a query's answer: the last batch, or the one at which the query was suspended."""
         plan = self.network.queries.get(query.name)
         tree = None if plan is None else self.engine.by_root.get(plan.read.root)
         return self.batch if tree is None or tree.suspended_at is None else tree.suspended_at
@@ -226,7 +226,7 @@ class State:
         return replace(self, views={**self.views, **views})
 
     def with_stream(self, stream: Stream) -> State:
-        """The state with a stream that is new, or as far as it has now been read."""
+        """The state with a new stream, or with a stream that has been read further."""
         return replace(self, streams={**self.streams, stream.name: stream})
 
     def without_stream(self, name: str) -> State:

@@ -139,7 +139,7 @@ def learn(runtime: Runtime, state: State) -> State:
 
 
 def register(runtime: Runtime, state: State, texts: Mapping[str, BoundText], force: bool = True) -> State:
-    """Fold queries into the network, replacing those of the same names, and compute the new nodes.
+    """Add queries to the network, replacing queries of the same names, and compute the new nodes.
 
     Args:
         force: whether joins are computed however many pairs they look at.
@@ -227,7 +227,7 @@ def reoptimize(runtime: Runtime, state: State, accept: Accept) -> tuple[State, R
 
 
 def disable(runtime: Runtime, state: State, reasons: Mapping[str, str]) -> State:
-    """Take queries out of the network that cannot go on, and remember why."""
+    """Take queries that cannot go on out of the network, and record why."""
     log_problem("queries disabled", reasons=dict(reasons))
     state = without(runtime, state.disabled(reasons), reasons)
     for name in reasons:  # how a query was shared is of interest also when it does not run
@@ -320,7 +320,7 @@ def seek(
 
 
 def callers(state: State, function: str) -> list[str]:
-    """The queries whose answer depends on a function, and those of which nothing is kept that call it."""
+    """The queries whose answer depends on a function; also queries of which nothing is kept, if they call it."""
     plans = state.network.queries.items()
     callers = [
         *dict.fromkeys(checked_query(name) for name, plan in plans if function in functions_of(state.network, plan))
@@ -342,7 +342,7 @@ def add_checks(planner: Planner, network: Network, name: str, logical: LogicalQu
 
 
 def with_checks(network: Network, names: Iterable[str]) -> list[str]:
-    """Names of queries in the network with those of their checks."""
+    """Names of queries in the network, and the names of their checks."""
     wanted = set(names)
     return [name for name in network.queries if checked_query(name) in wanted]
 
@@ -354,7 +354,7 @@ def _due(streams: Collection[Stream]) -> dict[str, int | BatchCut]:
 
 
 def _adopt(runtime: Runtime, state: State, network: Network) -> State:
-    """Go on with another network; what hydrating its operators took is remembered."""
+    """Change to another network, and record how long hydrating its operators took."""
     state, begun = replace(state, network=network), time.perf_counter()
     operators = runtime.engine.adopt(network, state.batch, state.suspended)
     seconds = time.perf_counter() - begun
@@ -408,7 +408,7 @@ def _without_broken(state: State, broken: Mapping[Constraint, str]) -> State:
 
 
 def release(runtime: Runtime, state: State, network: Network) -> State:
-    """Go on with a network that has lost readers: rows that only they needed have expired."""
+    """Change to a network that has lost readers: rows that only they needed expire."""
     state = _adopt(runtime, state, network)
     runtime.engine.expire(network, state.batch)
     return state

@@ -111,7 +111,7 @@ class Draft:
         return node
 
     def find_or_put(self, node: N) -> N:
-        """The node of this id that is there already, with the topology that it has; else this one, added."""
+        """The existing node with this id, with its topology; if there is none, this node is added."""
         present = self.nodes.get(node.id)
         if isinstance(present, type(node)):
             return present
@@ -204,5 +204,5 @@ def over_join(join: Join, predicates: PredSet, canonicalize: bool) -> PredSet:
 
 
 def on_side(predicates: PredSet, side: int) -> PredSet:
-    """Predicates over one root, as those of one side of a join."""
+    """Rewrite predicates over one root as predicates over one side of a join."""
     return rename_predicates(predicates, OnSide(side))

@@ -132,7 +132,7 @@ class _Simplifier:
                     yield _Partner(key, place, tuple(c for c in found if c is not None), own)
 
     def _is(self, block: Block, source: int, key: ForeignKey, found: list[Column | None]) -> bool:
-        """Whether the columns of an input are those of a foreign key."""
+        """Whether the columns of an input form a foreign key."""
         item = block.inputs[source]
         names = tuple(column.name for column in found if column is not None)
         return isinstance(item, StreamInput) and item.stream == key.stream and names == key.columns
@@ -184,7 +184,7 @@ def _without(block: Block, partner: _Partner, known: PredSet) -> Block:
 
 
 def _selected(part: SetQuery, kept: Block, refers: Sequence[Column]) -> Input:
-    """The rows of a semijoin that refer to some row, or those of an antijoin that refer to none."""
+    """The rows of a semijoin that have a partner, or the rows of an antijoin that have none."""
     if not refers or not {*refers} <= {*_results(kept)}:
         return part
     unknown = pred_set([or_pred(Literal(column, Operator.IS_NULL) for column in refers)])

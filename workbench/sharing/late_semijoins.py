@@ -1,4 +1,4 @@
-"""Semijoins and antijoins after the joins beside them: partners are looked for only for rows that the joins leave.
+"""Moves semijoins and antijoins above other joins of the block: only rows that these joins leave are looked up.
 
 The binder ties a subquery's condition to the inputs that it reads, below all other joins, where other queries may share
 it. A semijoin keeps rows and adds none, so it may stand above an inner join too, duplicates included::
@@ -26,7 +26,8 @@ MOST_MOVED = 8
 
 
 def with_late_semijoins(query: LogicalQuery) -> LogicalQuery:
-    """A query whose semijoins and antijoins stand above the joins of their SELECT; an equal one, if none is below one.
+    """A query whose semijoins and antijoins come after the joins of their SELECT; an equal query, if none comes before
+    one.
 
     Args:
         query: bound, not yet planned.
@@ -54,7 +55,7 @@ class _Placement:
         return self.done[id(part)][1]
 
     def _above_joins(self, block: Block) -> Block:
-        """A block whose first semijoin stands above the joins with all its other inputs."""
+        """A block whose first semijoin comes after the joins of all its other inputs."""
         for place, item in enumerate(block.inputs):
             match item:
                 case SetQuery(operator="semijoin" | "antijoin", branches=(Block() as kept, *others)) if (
@@ -86,12 +87,12 @@ class _Pairs:
 
     @property
     def where(self) -> PredSet:
-        """Its conditions other than those of the kept side."""
+        """The conditions that do not read the kept side alone."""
         return pred_set(p for p in self.branch.where if p not in self.kept.where.or_preds)
 
     @property
     def window(self) -> PredSet:
-        """Its conditions on times other than those of the kept side."""
+        """The conditions on times that do not read the kept side alone."""
         return pred_set(p for p in self.branch.window if p not in self.kept.window.or_preds)
 
     @property
@@ -121,7 +122,7 @@ def _with_semijoin_on_top(block: Block, place: int, item: SetQuery, pairs: list[
     sources = {other: number for number, other in enumerate(others, start=len(kept.inputs))}
 
     def over(column: Column) -> Expression:
-        """A column of the block as an expression over all inputs, those of the kept side first."""
+        """Rewrite a column of the block as an expression over all inputs, the kept side's first."""
         if column.source == place:
             return given[column.name]
         return replace(column, source=sources[column.source]) if column.source in sources else column

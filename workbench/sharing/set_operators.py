@@ -68,7 +68,7 @@ def choose_set_operator_inputs(draft: Draft) -> None:
 
 
 def choose_inputs(draft: Draft, id_: NodeId) -> None:
-    """Choose the inputs of a set operator; with rerouting also those of others over the same branches."""
+    """Choose the inputs of a set operator; with rerouting also the inputs of others over the same branches."""
     node = draft.node(SetOperation, id_)
     related = _over_branches_of(draft, node) if draft.options.reroute else []
     for other in dict.fromkeys([id_, *related]):
@@ -176,7 +176,7 @@ def _matched(branches: Iterable[Branch], others: Sequence[Branch], fewer_columns
 
 
 def _positions(branch: Branch, other: Branch) -> tuple[int, ...] | None:
-    """Where each of a branch's columns stands in another branch of the same rows."""
+    """The positions of a branch's columns in another branch of the same rows."""
     if branch.read != other.read:
         return None
     where: dict[Expression, int] = {value: i for i, value in reversed(list(enumerate(other.values, start=1)))}

@@ -1,4 +1,4 @@
-"""Where windows stand in the network, and aggregates over windows from slices.
+"""The places of windows in the network, and aggregates over windows from slices.
 
 A window on the rows of a root is a node. Windows are applied after joins, so that queries that differ in them share
 their joins. An aggregate groups the rows of its window, or the slices that the window is made of: groups of one time

@@ -97,7 +97,7 @@ def attempt_here(seconds: float = math.inf) -> Iterator[None]:
 
 
 def go_on() -> None:
-    """Go on with a task; steps ask this now and then. Spark itself stops tasks that are cancelled.
+    """Raise where the task was cancelled; steps call this now and then. Spark itself stops tasks that are cancelled.
 
     Raises:
         TakesTooLong: the task runs in this process, and its time is over.

@@ -163,7 +163,7 @@ class SparkMonitor:
 
 
 def forget_dead_spark() -> bool:
-    """Let PySpark start a new JVM if the one of this process has died; whether it has."""
+    """Let PySpark start a new JVM if this process's has died; returns whether it has."""
     gateway: Any = SparkContext._gateway
     if gateway is None or _runs(gateway):
         return False

@@ -94,7 +94,7 @@ class Interrupts:
         self._asked = self._signalled = self._keeping_back = False
 
     def tag_thread(self) -> None:
-        """Take this thread for one of a pool of its own: its jobs have the tag."""
+        """Mark this thread as one of a pool: its jobs get the pool's tag."""
         _WORK.own = self
 
     @contextmanager

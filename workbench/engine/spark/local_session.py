@@ -178,7 +178,7 @@ def socket_folder() -> str:
 
 
 def engine_session(spark: SparkSession) -> SparkSession:
-    """A Spark session for one engine: the same Spark, but settings, temporary views and functions of its own."""
+    """A Spark session for one engine: on the same Spark, with separate settings, temporary views and functions."""
     own = _with_settings(spark.newSession(), spark.sparkContext.defaultParallelism)
     # Python workers are kept by their environment. Spark sets this for plans alone; with it, RDDs have the same ones.
     # A new dictionary, as the thread that starts the first workers may be reading the old one.

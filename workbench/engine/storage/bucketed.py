@@ -37,7 +37,8 @@ def readers_of(key: BucketKey | None, jobs: JobRunner) -> KeyReaders | None:
 
 
 class BucketedWriter(SegmentWriter):
-    """Writes many rows by their buckets, and few, or those of few values of the key, together.
+    """Writes rows by their buckets where there are many, and together where there are few rows or few values of the
+    key.
 
     Args:
         folder, limits: see ``SegmentWriter``.
@@ -51,7 +52,7 @@ class BucketedWriter(SegmentWriter):
         self._least = len(self._sets) * limits.bytes_in_buckets
 
     def parts(self, batch: pa.RecordBatch) -> Iterator[tuple[pa.RecordBatch, int]]:
-        """The rows of the buckets of each task, and those of heavy buckets alone: tasks share them."""
+        """The rows of each task's buckets, and separately the rows of heavy buckets, which tasks share."""
         if len(self._sets) > 1 and batch.nbytes >= self._least:
             numbers = row_buckets(batch, self._key.columns)
             heavy = heavy_buckets(np.bincount(numbers, minlength=BUCKETS), len(self._sets))

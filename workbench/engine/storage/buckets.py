@@ -59,7 +59,7 @@ BucketNumbers = npt.NDArray[np.int64]
 
 
 def of_buckets(numbers: BucketNumbers, buckets: int) -> Mask:
-    """Which of some numbers are those of a set of buckets."""
+    """Select the numbers that belong to a set of buckets."""
     return np.asarray((np.int64(buckets) >> numbers) & 1 == 1)
 
 

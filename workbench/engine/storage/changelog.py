@@ -112,7 +112,7 @@ def remap_changelog(
 
 
 def taken_back(relation: Relation, batch: int) -> ChangelogEntry:
-    """All rows of a relation, each taken back by a batch: how a tree leaves the rows it stood at (``passed_over``)."""
+    """All rows of a relation, each retracted by a batch: how a tree leaves its present rows (``passed_over``)."""
     rows = _as_changes_of(batch, relation.segments, relation.layout.arrow, sign=-1)
     return ChangelogEntry(batch, Delta(write_segments(rows, relation.folder, relation.jobs.limits)))
 

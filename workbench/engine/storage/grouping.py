@@ -75,7 +75,7 @@ def _grouped(columns: Sequence[pa.Array], rows: int) -> tuple[Positions, Positio
 
 
 def group_numbers(columns: Sequence[pa.Array], rows: int) -> Positions:
-    """For each row the number of its group, from 0 on in any order; the arguments are those of ``group_rows``.
+    """The number of each row's group, from 0 on in any order; the arguments are those of ``group_rows``.
 
     Example:
         >>> group_numbers([pa.array(["b", None, "b", None])], 4).tolist()
@@ -85,7 +85,7 @@ def group_numbers(columns: Sequence[pa.Array], rows: int) -> Positions:
 
 
 def numbers_of(order: Positions, starts: Positions) -> Positions:
-    """For each row the number of its group, where rows stand group by group as ``group_rows`` gives them."""
+    """The number of each row's group, where the rows of a group follow one another, as ``group_rows`` gives them."""
     group = np.empty(len(order), dtype=np.int64)
     group[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
     return group

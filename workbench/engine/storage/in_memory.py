@@ -36,7 +36,7 @@ class InMemory(Generic[T]):
             return known
 
     def add(self, name: tuple[str, str], thing: T) -> T:
-        """Keep a thing, in the place of those that were not asked for the longest."""
+        """Keep an object; drops objects that were not used for the longest time."""
         session = session_folder(name[0])
         most_bytes = SESSION_LIMITS.of(session).bytes_indexed_in_process
         with self._lock:

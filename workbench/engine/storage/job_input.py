@@ -1,4 +1,4 @@
-"""The input of a job: what differs between batches, beside a plan or step that stays the same.
+"""The input of a job: what changes from batch to batch, while the plan or step stays the same.
 
 A plan is made once (``plan_cache``); its tasks are told the batch's number, the segments of the change and of the rows
 before it, and where a window was and is. That travels with the job, as a property that Spark hands to each task. A file

@@ -87,7 +87,7 @@ class MergeRuns:
         return read_share(share, self.layout.arrow, task.limits)
 
     def _buckets(self, task: TaskInput, segments: Run) -> int:
-        """Those of a task that some segments may have rows of."""
+        """The buckets of a task of which some segments may have rows."""
         if self.by is None:
             return EVERY_BUCKET
         may_have = reduce(or_, (segment.buckets_by(self.by.number) for segment in segments), 0)

@@ -34,7 +34,7 @@ Limbs = list[npt.NDArray[np.int64]]
 
 
 class Combine(StrEnum):
-    """How two values of a part become one; those of ``DIGITS`` are added up without rounding (``exact_sums``)."""
+    """How two values of a part are combined; those of ``DIGITS`` are added without rounding (``exact_sums``)."""
 
     SUM = "sum"
     DIGITS = "digits"

@@ -120,7 +120,7 @@ class Relation:
         return rows_stored(self.segments)
 
     def frame(self, names: Sequence[str], segments: Run | None = None) -> DataFrame:
-        """Some columns of all rows, or of those of some segments; some rows may cancel others."""
+        """Some columns of all rows, or of the rows of some segments; some rows may cancel others."""
         chosen = self.segments if segments is None else segments
         return segments_frame(self.jobs, chosen, self.layout, names, tasks_for(rows_stored(chosen), self.jobs))
 
@@ -158,7 +158,7 @@ class Relation:
         return rows_stored(segments) <= limits.rows_merged_in_process and sum(s.bytes for s in segments) <= most
 
     def with_merged(self, run: Run) -> Relation:
-        """The relation with one run in the place of those that were due."""
+        """The relation with one run in the place of the runs that were due."""
         return replace(self, runs=(*self.runs[: len(self.runs) - self.due], run), lacks_columns=False)
 
     @property

@@ -46,7 +46,7 @@ class RetentionBound:
     times: tuple[tuple[str, Interval], ...] = ()
 
     def covers(self, other: RetentionBound) -> bool:
-        """Whether all rows of the other bound are among those of this one."""
+        """Whether this bound keeps all rows that the other bound keeps."""
         theirs = dict(other.times)
         return self.bits <= other.bits and all(
             column in theirs and interval.intersected(theirs[column]) == theirs[column]

@@ -69,7 +69,7 @@ class Scan:
 
     @cached_property
     def paired(self) -> pa.Schema:
-        """The columns of rows of which pairs are made: those of ``output``, and the keys."""
+        """The columns of rows that are paired: the columns of ``output``, and the keys."""
         return pa.schema(list({field.name: field for field in (*self.output, *self.keys)}.values()))
 
     @property
@@ -138,7 +138,7 @@ class FusedScan:
         yield self.take(batch, rows, np.repeat([member for _, member in parts], [len(at) for at, _ in parts]))
 
     def belong(self, batch: pa.RecordBatch, rows: Positions, members: Positions) -> Mask:
-        """Which of some rows are read by the operator that stands beside them."""
+        """Whether each row is read by the operator that is given for it."""
         read = np.zeros(len(rows), dtype=bool)
         for member, bits in self.readers:
             own = members == member
@@ -147,7 +147,7 @@ class FusedScan:
         return read
 
     def take(self, batch: pa.RecordBatch, rows: Positions, members: Positions) -> pa.RecordBatch:
-        """Some rows, by position, as rows of the operators that stand beside them."""
+        """Take rows by position, as rows of the operators that are given for them."""
         taken = self.rows.take(batch, rows)
         return pa.RecordBatch.from_arrays([*taken.columns, pa.array(members.astype(np.int64))], schema=self.output)
 

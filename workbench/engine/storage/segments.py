@@ -145,7 +145,7 @@ class SegmentWriter:
             raise
 
     def _write_file(self, batch: pa.RecordBatch, data: pa.Buffer | None) -> Segment:
-        """Write a file of its own; ``data`` is what it will have, where that is little."""
+        """Write a separate file; ``data`` is its content, where that is small."""
         # A folder that held no file may be missing in a copy of the session.
         make_folder(Path(local_path(self._folder)))
         # A random name: what a failed or repeated task wrote is never read.

@@ -114,7 +114,7 @@ def words_of_digits(digits: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
 
 
 def texts_of(characters: npt.NDArray[np.uint8], ends: npt.NDArray[Any]) -> pa.Array:
-    """Texts of ASCII characters that stand one after the other; ``ends`` begins with 0."""
+    """Split concatenated ASCII texts; ``ends`` begins with 0."""
     buffers = [None, pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(np.ascontiguousarray(characters))]
     return pa.Array.from_buffers(pa.string(), len(ends) - 1, buffers)
 

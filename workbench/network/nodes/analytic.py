@@ -67,7 +67,7 @@ class Analytic(Unary):
         return f"analytic {self.read.identity} over {self.over.identity}"
 
     def carried(self, name: str) -> tuple[NodeId, str] | None:
-        """All columns but those of its functions are of the root that is read."""
+        """All columns except the results of its functions come from the root that is read."""
         return None if name in self.types else super().carried(name)
 
     @property

@@ -103,7 +103,7 @@ class BaseNode(ABC):
         return ()
 
     def with_stored_columns(self, stored: Sequence[StoredColumns]) -> Self:
-        """The node as it reads columns in the place of what its inputs have the values of, as it runs.
+        """The node as it runs: it reads stored columns in the place of expressions whose values its inputs store.
 
         What it computes, its id and the names of its columns stay. Here it reads no expressions that could be stored.
         """
@@ -149,6 +149,6 @@ class Unary(BaseNode):
 
 
 def columns_of(expressions: Iterable[Expression]) -> Iterable[Column]:
-    """The columns that stand in expressions."""
+    """The columns that expressions read."""
     for expression in expressions:
         yield from columns(expression)

@@ -16,7 +16,8 @@ from workbench.sql.logical import RecursionRule
 
 @dataclass(frozen=True)
 class Recursion(SetOperation):
-    """The rows of the first branch, and what rules make of the rows of each step and of the other branches.
+    """A recursion: the rows of the first branch, and the rows that rules make of each step's rows and of the other
+    branches.
 
     Of RECURSION a row is in the first step that makes it and in no later one, as SQL evaluates UNION; of RECURSION_ALL
     it is in every step that makes it, as often as it does. RECURSION_LEAST and RECURSION_GREATEST keep of the rows that

@@ -113,7 +113,7 @@ class SetOperation(BaseNode):
         return self.operator is SetOperator.UNION_ALL and inputs
 
     def computed(self, read: Container[str]) -> Iterable[Expression]:
-        """The values of all columns, by which rows are compared; of UNION ALL those of the columns that are read."""
+        """The values of all columns, by which rows are compared; for UNION ALL only of the columns that are read."""
         each = self.operator is not SetOperator.UNION_ALL
         for _, values in self.direct:
             pairs = zip(self.columns, values, strict=True)

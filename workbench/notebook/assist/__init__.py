@@ -1,1 +1,1 @@
-"""Help while a cell is typed: completion, and hints on what stands at the cursor."""
+"""Help while a cell is typed: completion, and hints on the word at the cursor."""

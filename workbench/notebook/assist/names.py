@@ -80,7 +80,7 @@ def completed_columns(sources: Mapping[str, Any], names: Iterable[str]) -> dict[
 
 
 def functions_in(session: Session | None, dialect: str) -> dict[str, FunctionHelp]:
-    """The functions that a query may call, by name: the analyst's own, and those of the dialect."""
+    """The functions that a query may call, by name: the analyst's, and the dialect's."""
     own = {known.name.lower(): _added(known) for known in session.functions.values()} if session else {}
     return {**own, **{name: known for name, known in functions(dialect).items() if name not in own}}
 

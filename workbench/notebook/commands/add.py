@@ -197,7 +197,7 @@ def add_stream(context: NotebookContext, arguments: argparse.Namespace) -> None:
 
 
 def _check_source(arguments: argparse.Namespace, command: str, example: str) -> None:
-    """Refuse a line without a source, or with a file where the name stands.
+    """Refuse a line without a source, or with a file in the place of the name.
 
     Raises:
         MagicError: there is none.

@@ -167,7 +167,7 @@ class AddStream:
 
 
 def files() -> list[str]:
-    """Files of data in the working folder, in those within it, and beside it, without hidden ones."""
+    """Data files in the working folder, in its subfolders, and in the folder around it, without hidden ones."""
     folder = Path()
     places = [folder, *sorted(folder.glob("[!.]*/")), *sorted(Path("..").glob("[!.]*/"))]
     found = (

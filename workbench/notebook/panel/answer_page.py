@@ -67,7 +67,7 @@ def _was(before: Sequence[Any] | None, now: Sequence[str], forms: Sequence[Value
 
 
 def answer_table(rows: pd.DataFrame, total: int, title: str) -> Shown:
-    """Some rows of an answer; numbers stand at the right.
+    """Show some rows of an answer as a table; numbers are aligned to the right.
 
     Example:
         >>> answer_table(pd.DataFrame({"n": [12345]}), 1, "big").html.partition("<tbody>")[2]

@@ -72,7 +72,7 @@ class DashboardView(View):
         super().__init__(session, player)
 
     def build(self) -> ipywidgets.Widget:
-        """A box for each query; only those of queries whose answer is another one are made anew."""
+        """Make a box for each query; boxes whose answer is the same as before are kept."""
         self._made: dict[str, object] = {}
         self._answers: dict[str, _AnswerBox] = {}
         self._asked_after = -1

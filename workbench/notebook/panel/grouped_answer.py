@@ -1,4 +1,4 @@
-"""An answer in groups, or as a pivot table: looked at, and where it is to go on being answered a query to register."""
+"""Shows an answer in groups, or as a pivot table, and makes a query of that view that can be registered."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Panel(Live):
         super().__init__(self.replay, *self.tab_views, widget=ipywidgets.VBox([self.replay.widget, self.tabs]))
 
     def refresh(self, resting: bool = True) -> None:
-        """Bring what can be seen up to date, and open the tab where the analyst goes on."""
+        """Refresh the visible views, and open the tab in which the analyst continues."""
         if not self._is_chosen and not self.replay.session.closed:
             self._suggesting = True
             self.tabs.selected_index = self._suggested()

@@ -1,4 +1,4 @@
-"""What an edited query would change, and the choice to put it in the place of the old one or to keep both."""
+"""Shows what an edited query would change, and lets the analyst replace the old one or keep both."""
 
 from __future__ import annotations
 

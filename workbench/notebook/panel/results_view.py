@@ -122,14 +122,14 @@ class ResultsView(View):
         self._fetch()
 
     def _follow(self) -> None:
-        """Let the slider end at the last batch; where it stood at its end it goes with it."""
+        """Extend the slider to the last batch; if it was at its end it moves there, too."""
         last, at_end = self.session.batch, self.moment.value == self.moment.max
         self.moment.max = last
         self.moment.value = last if at_end else min(self.moment.value, last)
 
     @property
     def _past(self) -> int | None:
-        """The batch that the slider stands at; ``None`` at its end, where the answer is that of now."""
+        """The batch of the slider's position; ``None`` at its end, where the present answer is shown."""
         return self.moment.value if self.moment.value < self.moment.max else None
 
     def static_view(self) -> Shown:

@@ -93,7 +93,9 @@ class SharingView(View):
         return head + reason + self._texts(query, decision) + _candidates(decision) + self._measured(decision)
 
     def _texts(self, query: Query, decision: Decision) -> str:
-        """The query's text beside that of the first it shares the node with; what the node computes is marked."""
+        """The text of the query next to the text of the first query that shares the node; the part that the node
+        computes is marked.
+        """
         computes = f"<h4>The node computes</h4><pre>{escape(decision.operator)}</pre>"
         partner = next((self.session.queries[n] for n in decision.shared_with if n in self.session.queries), None)
         if partner is None or not is_shared(decision):

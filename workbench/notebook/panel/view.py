@@ -92,7 +92,9 @@ class Live:
         return self.views
 
     def refresh(self, resting: bool = True) -> None:
-        """Bring the visible views up to date, and at rest the static view; those of a closed session stay."""
+        """Refresh the visible views, and when nothing plays the static view; views of a closed session stay as they
+        are.
+        """
         if self.views[0].session.closed:
             return
         with self._refreshing:

@@ -295,7 +295,7 @@ class SessionDirectory:
 
     @property
     def _is_gone(self) -> bool:
-        """Whether the folder is not there any more, or another one stands in its place."""
+        """Whether the folder was removed, or replaced by another one."""
         try:
             if self._writing is None:
                 return not (self.path / CATALOG).exists()

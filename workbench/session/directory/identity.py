@@ -38,7 +38,7 @@ class Identity:
 
     @property
     def text(self) -> str:
-        """The text of the file; it has a checksum of its own."""
+        """The content of the file, with a checksum."""
         checksum = crc32(json.dumps([*asdict(self).values()]).encode())
         return json.dumps({**asdict(self), "checksum": checksum}).ljust(_SIZE - 1) + "\n"
 
@@ -87,7 +87,7 @@ class IdentityFile:
             self.write(replace(self._written, commits=commits))
 
     def closed(self, catalog: Path) -> None:
-        """Write the checksum of the catalog, now that it has no writer."""
+        """Write the checksum of the catalog, which has no writer now."""
         log = catalog.with_name(f"{catalog.name}-wal")
         if self._written is not None and not (log.exists() and os.path.getsize(log)):
             self.write(replace(self._written, catalog=checksum_of(catalog)))

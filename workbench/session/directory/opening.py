@@ -60,7 +60,8 @@ class Opening:
             self._identify(self._catalog.identity)
 
     def open(self, repair: bool, trust: bool | None) -> None:
-        """Go on from the last commit; a session with damage, or that another process writes, is only read.
+        """Continue from the last commit; a session that is damaged, or that another process writes, is opened for
+        reading only.
 
         Args:
             repair: whether to compute anew what is damaged. If not, a session with damage is read-only.
@@ -135,7 +136,7 @@ class Opening:
                     change.state = replace(change.state, functions=signed)
 
     def _use_catalog_file(self) -> None:
-        """Take the catalog's file in the place of its copy."""
+        """Use the catalog's file instead of its copy."""
         identity, commits = self._catalog.identity, self._catalog.commits
         if identity is not None:
             self._directory.write_identity(identity, commits)

@@ -1,4 +1,4 @@
-"""A session as its catalog has it: what is damaged of it, and the state that the rest gives.
+"""Restores a session from its catalog: finds what is damaged, and makes the state from the rest.
 
 A query answers as long as the rows of its own tree are whole, and the functions that it calls may be loaded.
 """

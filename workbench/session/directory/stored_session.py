@@ -48,7 +48,7 @@ _OPERATORS_OF_A_BATCH = f"SELECT {_OPERATORS.columns} FROM operator_timings WHER
 
 @dataclass(frozen=True)
 class StoredStream:
-    """A stream or table: where its log is and how far it has been read.
+    """A stored stream or table: the place of its log, and how far it has been read.
 
     Attributes:
         name: of the stream.

@@ -68,7 +68,7 @@ class FunctionFailures:
 
 
 def _reasons(state: State, problems: Mapping[str, str]) -> dict[str, str]:
-    """Why queries that run cannot go on, by their names."""
+    """Why active queries cannot go on, by query name."""
     return {
         query: f"function {shown_function(function)} {problem}"
         for function, problem in problems.items()

@@ -1,4 +1,4 @@
-"""Plan a whole network anew: what it would be if all of its queries were registered now, in a good order.
+"""Plans a whole network again, as if all of its queries were registered now, in a good order.
 
 Queries come one at a time, and each finds what those before it left. A query of few inputs that comes late has its own
 joins beside those of more inputs, and could have been the beginning of theirs. So queries of few inputs are planned
@@ -105,7 +105,7 @@ def _planned(
 
 
 def _place(query: LogicalQuery, name: str) -> tuple[int, str, str]:
-    """Where a query stands in the order of planning."""
+    """The position of a query in the order of planning."""
     return sum(isinstance(part, StreamInput) for part in parts_of(query)), listing(query), name
 
 

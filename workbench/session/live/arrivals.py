@@ -1,4 +1,4 @@
-"""How fast rows come to a live stream, and for how long those have waited that no batch has taken."""
+"""Measures how fast rows come to a live stream, and how long the rows have waited that no batch has taken."""
 
 from __future__ import annotations
 

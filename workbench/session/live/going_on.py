@@ -1,4 +1,4 @@
-"""A session that goes on by itself: batches as rows come, and what fails is tried again."""
+"""Runs a session by itself: a batch when rows come, and another try of what fails."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Suspension:
             change.state = transitions.suspend(change.state, names, by_load)
 
     def resume(self, names: Collection[str] | None = None) -> None:
-        """Resume those of these queries, or of all, that are suspended."""
+        """Resume these queries, or all, if they are suspended."""
         suspended = {name for name, query in self._store.state.queries.items() if query.suspended is not None}
         if going := suspended if names is None else suspended & set(names):
             with self._failures.changing() as change:

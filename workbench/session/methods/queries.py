@@ -262,7 +262,7 @@ class SessionQueries:
 
     @property
     def verifying(self) -> Verifying | None:
-        """How far the verification is that goes on; ``None`` when there is none."""
+        """The progress of the running verification; ``None`` when there is none."""
         return self._verifier.progress
 
     def ask(self, sql: str, dialect: str | None = None) -> pd.DataFrame:

@@ -56,7 +56,7 @@ class SessionSinks:
         return self._sinks.add(name or query, self._store.state.query(query).name, target)
 
     def drop_sink(self, name: str) -> None:
-        """Forget a sink, and how far it has come.
+        """Remove a sink, and its position.
 
         Raises:
             QueryError: no sink has that name.

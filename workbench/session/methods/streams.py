@@ -190,7 +190,7 @@ class SessionStreams:
         return change.state.streams[stream.name]
 
     def attach(self, name: str, source: object) -> None:
-        """Go on with another live source for a stream, such as an iterator after the session was opened again.
+        """Give a stream another live source, such as an iterator after the session was opened again.
 
         A source that begins from its beginning is read past the rows that the stream has already.
 

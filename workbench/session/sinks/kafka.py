@@ -172,7 +172,8 @@ class TopicTarget(Target):
 
 
 def _changes(rows: pa.Table) -> Iterator[tuple[bytes, bytes]]:
-    """Changes as messages. Those of equal rows have one key, so they are in one partition, in which they stay in order.
+    """Write changes as messages. Messages of equal rows have one key, so they are in one partition, which keeps their
+    order.
 
     Partitions have no common order: in two of them, a reader could see the removal of a row before its insertion.
     """

@@ -246,7 +246,7 @@ class Sink:
             self._arrived(last)
 
     def _begin_record(self, line: int, known: int | None) -> None:
-        """Write down what the target of a sink of an earlier version has: its batches are those of the only line."""
+        """Record what the target has of a sink of an earlier version, whose batches are all of one line of history."""
         batch = max(self._place.batch, -1 if known is None else known)
         if batch >= 0 and self._sent.last is None:
             self._sent.add(Delivery(batch, line, batch), self._changes_up_to(batch))
@@ -294,7 +294,7 @@ def write_place(path: Path, place: SinkPosition, soon: bool = True) -> None:
 
 
 def place_bytes(place: SinkPosition) -> bytes:
-    """A place as its file has it."""
+    """The content of the file that keeps a sink's position."""
     return json.dumps(asdict(place)).encode()
 
 

@@ -55,7 +55,7 @@ class Sinks:
         self._stopped: dict[str, SinkStatus] = {}
 
     def add(self, name: str, query: str, given: object, opening: bool = False) -> SinkStatus:
-        """Add a sink; one whose file is there goes on at its place. Its status says where the target cannot be reached.
+        """Add a sink; one with a position file continues there. Its status says why the target cannot be reached.
 
         Args:
             name: of the sink.
@@ -164,7 +164,7 @@ class Sinks:
         rmtree(self._sent(name), ignore_errors=True)
 
     def drop_of(self, query: str) -> None:
-        """Forget the sinks of a query that was dropped: it has no more changes; one of its name is another query."""
+        """Remove the sinks of a query that was dropped; a later query of its name is another one."""
         for name in [name for name, status in self.statuses.items() if status.query == query]:
             self.drop(name)
 

@@ -121,5 +121,5 @@ class Target(Protocol):
         """
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         return None

@@ -1,4 +1,4 @@
-"""Makes the JVM's archive of classes (``engine.spark.class_archive``), in a process of its own.
+"""Makes the JVM's archive of classes (``engine.spark.class_archive``), in a separate process.
 
 Example:
     ``python -m workbench.session.startup.class_training``: takes the time of some queries once for each Java and Spark.

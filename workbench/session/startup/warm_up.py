@@ -1,4 +1,4 @@
-"""Warming up: a small session of its own does once what a first query waits for.
+"""Warms up: a small session does once, in advance, what a first query would wait for.
 
 Spark loads classes, generates and compiles code, and starts Python workers when it first needs them, and Python imports
 modules; a first query takes seconds for that. So it is done beforehand, by queries of the usual kinds over a few rows,

@@ -33,7 +33,7 @@ class Closeable(Protocol):
 
 @dataclass(frozen=True)
 class AnswerPlace:
-    """A subscriber's position: it has the answer after a batch.
+    """A subscriber's position: the batch after which it has the answer, on a line of history.
 
     Attributes:
         batch: the batch.

@@ -1,4 +1,4 @@
-"""The texts that an answer follows from: the query's own, and those of the views and queries that it names."""
+"""The texts that an answer follows from: the query's, and those of the views and queries that it names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workbench.sql.windows.stream_time import as_number
 
 @dataclass(frozen=True)
 class Texts:
-    """The text of a query, and those of the views and queries that it names, which come first."""
+    """The text of a query, and before it the texts of the views and queries that it names."""
 
     own: SparkText
     before: tuple[tuple[str, SparkText], ...]

@@ -174,7 +174,7 @@ class _Run:
         return _Evaluated(rows, texts.own.statements[-1].sql, texts.own.notes, texts)
 
     def _of_meaning(self, query: QueryRecord, texts: Texts | NotVerifiable | None = None) -> _Evaluated:
-        """Spark SQL's rows for the bound query: the views of a network of its own."""
+        """Spark SQL's rows for the bound query, whose views are in a separate network."""
         statements = temporary_views(self.answers.network_of({query.name: query.logical}, self.state))
         spark = self._session(query)
         for statement in statements:
@@ -183,7 +183,7 @@ class _Run:
         return _Evaluated(spark.table(quoted(query.name)), "\n\n".join(statements), (note,))
 
     def _computed_anew(self, query: QueryRecord, texts: Texts | NotVerifiable) -> _Evaluated:
-        """The workbench's rows, computed from all stored rows in a network of its own."""
+        """The workbench's rows, computed from all stored rows in a separate network."""
         with self.answers.computed([query.logical], self.state) as (answers,):
             shown = to_shown_table(fetch_results([answers])[0], answers.plan, query.timezone)
         rows = self._session(query).createDataFrame(shown.rename_columns(_numbered(shown)))

@@ -133,7 +133,7 @@ class Fragments:
 def merge_groups(
     rows: pa.RecordBatch, keys: Sequence[str], parts: Sequence[StatePart | DistinctPart]
 ) -> pa.RecordBatch:
-    """Merge parts of groups to one row for each group; the other columns must be the columns of ``Fragments.layout``."""
+    """Merge parts of groups to one row for each group; the other columns must be those of ``Fragments.layout``."""
     if not rows.num_rows:
         return rows
     order, starts = group_rows([rows.column(name) for name in keys], rows.num_rows)

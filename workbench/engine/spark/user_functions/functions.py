@@ -107,7 +107,7 @@ class UserFunctions:
         self._forget_values()
 
     def forget(self, names: Iterable[str]) -> None:
-        """Forget the problems of some functions: no query that calls them goes on."""
+        """Forget the problems of some functions; no active query calls them any more."""
         for name in names:
             self._problems.value.pop(name, None)
 

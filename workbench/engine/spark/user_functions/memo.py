@@ -85,7 +85,7 @@ class Memo:
         self._read.add(name)
 
     def _merge(self, schema: pa.Schema) -> None:
-        """Write all that this worker knows as one file, and remove those that it has read."""
+        """Write all that this worker knows to one file, and remove the files that it has read."""
         merged, self._read = self._read, set()
         *types, returned = schema.types
         arguments = [

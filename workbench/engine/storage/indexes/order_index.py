@@ -149,7 +149,7 @@ class OrderIndex:
         return bytes_.view(f"S{self.width}").ravel()
 
     def same_partition(self, left: pa.RecordBatch, right: pa.RecordBatch) -> Mask:
-        """Which rows of the one belong to the same partition as those of the other."""
+        """Whether each row of the one is of the same partition as the row of the other."""
         columns = [not_distinct(left.column(n), right.column(n)) for n in self.order.partition]
         return np.logical_and.reduce([np.ones(left.num_rows, dtype=bool), *columns])
 
@@ -203,7 +203,7 @@ class OrderIndex:
 
 
 def _size(type_: pa.DataType) -> int:
-    """The bytes of a value of a type in a key; 0 where it has no place there."""
+    """The number of bytes of a value of a type in a key; 0 for a type that cannot be in one."""
     if pa.types.is_string(type_):
         return BEGIN
     if pa.types.is_decimal(type_):

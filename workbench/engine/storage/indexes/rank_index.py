@@ -109,7 +109,7 @@ class Ranked(Generic[R]):
         return sum(run.count(first, end) for run, first, end in self.parts)
 
     def place_at(self, rank: int) -> tuple[R, int]:
-        """An entry before which, in order, ``rank`` others stand: its run, and its position there.
+        """Find the entry with ``rank`` entries before it in the order: its run, and its position there.
 
         Args:
             rank: at least 0 and less than ``total``.
@@ -186,7 +186,7 @@ class RankedGroup(Ranked[SortedRun]):
     """The values of one group in order: its part of each run."""
 
     def value_at(self, rank: int) -> pa.Scalar:
-        """The value before which, in order, ``rank`` values stand; see ``place_at``."""
+        """Find the value with ``rank`` values before it in the order; see ``place_at``."""
         run, at = self.place_at(rank)
         return run.values[int(run.rows[at])]
 

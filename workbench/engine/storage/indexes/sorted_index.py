@@ -1,4 +1,4 @@
-"""Indexes of a segment: its rows in the order of a key, in a file beside it that is mapped like it.
+"""Indexes of a segment: its rows in the order of a key, in a file next to it that is memory-mapped, too.
 
 The first process that looks for a key writes its index, which is removed with its segment. Indexes of few rows, and of
 parts of packs, stay in the memory of each process: to make one again takes as long as to write and to open a file.
