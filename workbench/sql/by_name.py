@@ -46,7 +46,7 @@ class ByName(Mapping[str, T]):
         raise UnknownAttributeError(f"there is no attribute {name}", hint=hint)
 
     def __call__(self, *given: object, **named: object) -> NoReturn:
-        """Say that names stand in brackets."""
+        """Raise an error that says to write names in brackets."""
         hint = f"leave () out; a {self._what} stands in brackets: ['{next(iter(self._things), 'name')}']"
         raise ArgumentsError("this is no function", hint=hint)
 

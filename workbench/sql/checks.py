@@ -82,7 +82,8 @@ _VIOLATED = (Output("violated", Constant(True, BOOLEAN)),)
 
 @dataclass(frozen=True)
 class Check:
-    """A query that must have no rows, why the query it belongs to stops where it has some, and what to try.
+    """A query that must have no rows; if it has some, the query that it belongs to is disabled, with a reason and a
+    hint.
 
     ``needed``: whether what it looks at is read; where it is not, the answer does not depend on it. ``key``: the
     foreign key that it is the check of, if it is one of these.
@@ -96,7 +97,7 @@ class Check:
 
 
 def checks_of(query: LogicalQuery, constraints: Iterable[Constraint] = ()) -> tuple[Check, ...]:
-    """The checks of a query: it may go on while all that are needed have no rows.
+    """The checks of a query, which is active while all of them have no rows.
 
     Those that are not needed are among them, since stored networks call checks by their number.
 

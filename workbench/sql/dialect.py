@@ -65,7 +65,7 @@ def means(meaning: str, default: Any = False) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    """The record of a dialect, called by sqlglot's name for it; the defaults are those of most."""
+    """The record of a dialect, by sqlglot's name for it; the defaults hold in most dialects."""
 
     name: str
     exact: bool = means("it is of the first tier")

@@ -165,7 +165,7 @@ class Block(Interned):
 
 @dataclass(frozen=True)
 class RecursionRule:
-    """How rows of a recursive query follow from those of the step before: a join of them with other inputs.
+    """How rows of a recursive query follow from the rows of the step before: by a join with other inputs.
 
     Columns of an input are called c1, c2, … by their places; their ``source`` is the input.
 
@@ -215,7 +215,7 @@ class SetQuery(Interned):
         return self.branches
 
     def expressions(self) -> tuple[Expression, ...]:
-        """The expressions it computes: those of its rules."""
+        """The expressions that its rules compute."""
         return tuple(e for rule in self.rules for e in rule.expressions())
 
     def map(self, change: InputChange) -> SetQuery:
@@ -361,7 +361,7 @@ def calls_of(query: LogicalQuery | Input) -> frozenset[str]:
 
 
 def analytic_steps(block: Block) -> tuple[tuple[Analyzed, ...], ...]:
-    """The analytic functions of a block, those of one order together, step by step.
+    """The analytic functions of a block, in steps of functions with one order.
 
     Peers are in the order of all that is known of a row by then: ``analyzed_values``, and the functions of the steps
     before. So only equal rows are in no order, and every answer is a function of the bag of rows.

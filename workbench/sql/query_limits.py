@@ -151,7 +151,7 @@ ExpressionExtent = tuple[int, int, Expression]
 
 
 def _extent(expression: Expression, known: dict[int, ExpressionExtent]) -> tuple[int, int]:
-    """Parts and height; a part that stands in several places is measured once."""
+    """The number of parts and the height; a part that occurs several times is measured once."""
     rest = [expression]
     while rest:
         top = rest[-1]

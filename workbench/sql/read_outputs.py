@@ -71,7 +71,7 @@ def _outputs(query: Input) -> set[str]:
 
 
 def _read_of(block: Block, names: Iterable[str]) -> Block:
-    """A block with those of its outputs, analytic calls and statistics that are read."""
+    """A block with only those outputs, analytic calls and statistics that are read."""
     wanted = set(names)
     outputs = tuple(o for o in block.outputs if block.distinct or stored_name(o.name) in wanted)
     conditions = (block.having, block.having_window, block.qualify)

@@ -146,7 +146,7 @@ def _with_columns(text: str, statement: Statement) -> str:
 def _edits(
     sql: str, query: LogicalQuery, now: Callable[[LogicalQuery], str | None], notes: dict[str, None]
 ) -> Iterator[tuple[int, int, str]]:
-    """What is put in the place of parts of a text of Spark, each from a position to another; what it is, as notes."""
+    """The replacements in a text of Spark, each from a position to another, and notes that describe them."""
     tokens = SourceText(sql, "spark").tokens
     depths, ordered = _depths(tokens), False
     for i, token in enumerate(tokens):
@@ -197,7 +197,7 @@ def _left_open(query: exp.Expr) -> Iterator[str]:
 
 
 def _is_value(condition: exp.Expr) -> bool:
-    """Whether a condition is more than one of those of WHERE."""
+    """Whether a condition is used as a value, and not only in WHERE."""
     parent = condition.parent
     while isinstance(parent, exp.And | exp.Not | exp.Paren):
         parent = parent.parent

@@ -147,7 +147,7 @@ class _Sizes:
 
 
 def _result_size(call: Call, sizes: Sequence[Size]) -> Size:
-    """The size of what a function makes of values of these sizes."""
+    """The size of a function's result for arguments of these sizes."""
     function, arguments, first = call.function, call.arguments, sizes[0]
     match function:
         case "sequence":

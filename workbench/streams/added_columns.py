@@ -84,7 +84,7 @@ class AddedColumn:
         return text_of(self.member(members))
 
     def member(self, members: Mapping[str, Any]) -> Any:
-        """The member that it is, among those of a row."""
+        """The member of a row that the column has."""
         return _member_at(members, display_name(self.name))
 
 

@@ -191,7 +191,7 @@ def _parts(value: object, type_: DataType) -> object:
 
 
 def _text(value: object) -> str:
-    """A value of JSON that is no text, as it stands there."""
+    """A value of JSON that is no text, as it is written."""
     return f"{value:f}" if isinstance(value, Decimal) else json.dumps(value, ensure_ascii=False, default=str)
 
 
@@ -234,7 +234,7 @@ def _parse(text: pa.Array, type_: DataType) -> tuple[pa.Array, Mask | None]:
 
 
 def without_marks(text: pa.Array, type_: DataType) -> pa.Array:
-    """Texts of numbers, times, or true and false, NULL where one stands for no value.
+    """Texts of numbers, times or booleans, with NULL for texts such as N/A that mean no value.
 
     Example:
         >>> from workbench.sql.algebra.types import INTEGER

@@ -144,7 +144,7 @@ def _order(stream: str, column: str, within: object, columns: Mapping[str, DataT
 
 
 def _named(stream: str, text: str, columns: Mapping[str, DataType], most: int = 32) -> tuple[str, ...]:
-    """The stored names of columns that stand in a text."""
+    """The stored names of the columns that a text names."""
     names = [part.strip() for part in text.strip().strip("()").split(",")]
     for name in names:
         if stored_name(name) not in columns:

@@ -314,7 +314,7 @@ def _joined(sign: str, *numbers: pa.Array | str) -> pa.Array:
 
 
 def _of_half_days(hours: pa.Array, noon: pa.Array | None) -> pa.Array:
-    """Hours of the day, from those of its halves; before noon where nothing is said."""
+    """Hours of the day from hours before or after noon; before noon where nothing is said."""
     number = hours.cast(pa.int64())
     number = pc.if_else(pc.and_(pc.greater(number, 0), pc.less(number, 13)), number, pa.scalar(None, pa.int64()))
     number = pc.if_else(pc.equal(number, 12), 0, number)

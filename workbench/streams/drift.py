@@ -210,7 +210,7 @@ def members_of_columns(columns: Iterable[pa.Field]) -> MemberFields:
 
 
 def more_members(record: JsonRecord, known: MemberFields) -> dict[str, Any]:
-    """The members of a record that are no columns; of a struct, or of a list of structs, those that it has not.
+    """The members of a record that are no columns, and of a struct or a list of structs those that its type lacks.
 
     Raises:
         UnreadableMember: one has no name.

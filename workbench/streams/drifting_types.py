@@ -1,4 +1,4 @@
-"""Columns of a later part of a source that have other types than before: what is the same value goes on.
+"""Columns whose type differs in a later part of a source: values that mean the same are accepted.
 
 A wider or narrower number is the same where no digit is lost, a date is a time at midnight, and the fields of a struct
 may be in another order, or lack. Any other value breaks the type of its column: its row is quarantined, and the reason
@@ -99,7 +99,7 @@ def with_records(entries: Iterable[QuarantinedRow], chunk: Chunk) -> list[Quaran
 
 
 def same_values(values: pa.Array, field: pa.Field) -> tuple[pa.Array, Mask | None]:
-    """Values as a column of another type, and a mask of values that it does not have (``None``: it has all).
+    """Convert values to a column's type, and say which have no equal value in it (``None``: all have).
 
     A column whose first values say no type has all values, as texts.
     """

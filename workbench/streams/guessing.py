@@ -423,7 +423,7 @@ def _there(values: pa.Array) -> pa.Array:
 
 
 def _said_marks(values: pa.Array, type_: DataType) -> str:
-    """What stands for NULL besides nothing, in words."""
+    """The texts that were read as NULL, in words."""
     pattern = NULL_MARKS if type_.kind is Kind.DOUBLE else f"{NULL_MARKS}|{NAN_MARKS}"
     marks = values.filter(pc.fill_null(pc.match_substring_regex(values, pattern), False))
     found = ", ".join(sorted({mark.strip() for mark in pc.unique(marks).to_pylist()} - {""}))

@@ -281,7 +281,7 @@ class StreamLog:
         return pa.concat_tables([_of_columns(self.schema, stored).empty_table(), *pieces], promote_options="default")
 
     def left_over(self, paths: Iterable[Path]) -> list[Path]:
-        """Those of some files that were being written to it when a process ended."""
+        """Those of the given files that were being written to the log when a process ended."""
         return [] if self.tail is None else self.tail.unnamed(paths)
 
     def on_time(self, start: int, stop: int, columns: Sequence[str] | None = None) -> pa.Table:

@@ -99,7 +99,7 @@ def to_plain(values: pa.Array, form: str) -> tuple[pa.Array, Mask | None]:
 
 
 def may_be_grouped(values: pa.Array) -> bool:
-    """Whether the points of plain numbers may stand between thousands: ``2.155``, and no ``2.5`` or ``0.125``.
+    """Whether the points of plain numbers may separate thousands, as in ``2.155``, unlike ``2.5`` or ``0.125``.
 
     Example:
         >>> may_be_grouped(pa.array(["2.155", "6"])), may_be_grouped(pa.array(["2.155", "2.5"]))

@@ -195,7 +195,7 @@ class Stream(TellsNames):
 
     @property
     def quarantined_rows(self) -> int:
-        """How many rows were quarantined: those of the source that do not fit its columns, and the late ones so far."""
+        """How many rows were quarantined: rows of the source that do not fit its columns, and late rows."""
         return self.log.misfits + self.late_rows
 
     @property

@@ -1,4 +1,4 @@
-"""The part of a log that grows: rows that came after the stream was added, in an SQLite file beside those copied then.
+"""The growing part of a log: rows that came after the stream was added, in an SQLite file.
 
 One transaction takes in rows, what they change of the current rows, where in the source they came from, and what of
 them was quarantined. So whenever the process ends, the offsets are those of exactly the rows that are there.

@@ -70,7 +70,7 @@ class Transactions:
 
 
 def transactions_of(column: str, types: Mapping[str, DataType]) -> Transactions:
-    """The transactions that a column tells, which are those of all streams that call it alike.
+    """The transactions that a column identifies; streams whose columns have the same name have the same transactions.
 
     Args:
         column: its name; of envelopes the block of their transaction.

@@ -168,7 +168,7 @@ def _name_of(host: str) -> str:
 
 
 class _Server(ThreadingMixIn, WSGIServer):
-    """Listens at a port, and gives each request to the application whose path it has; others are answered by 404."""
+    """Listens at a port, and hands each request to the application of its path; others are answered by 404."""
 
     daemon_threads = True
 
@@ -181,7 +181,7 @@ class _Server(ThreadingMixIn, WSGIServer):
         self._thread.start()
 
     def stop(self) -> None:
-        """Let go of the port."""
+        """Stop listening at the port."""
         self.shutdown()
         self.server_close()
         self._thread.join()

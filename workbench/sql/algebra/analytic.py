@@ -179,7 +179,7 @@ class Over:
 
     @property
     def text(self) -> str:
-        """What stands in the parentheses of OVER, without the order of peers."""
+        """The text in the parentheses of OVER, without the order of peers."""
         partition = f"PARTITION BY {', '.join(map(text, self.partition))}" if self.partition else ""
         order = f"ORDER BY {', '.join(key.text for key in self.order)}" if self.order else ""
         return " ".join(part for part in (partition, order) if part)

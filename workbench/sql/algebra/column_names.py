@@ -37,7 +37,7 @@ def display_name(stored: str) -> str:
 
 
 def quoted(name: str) -> str:
-    """A name as it stands in SQL: in backticks where it is no plain word.
+    """A name as SQL writes it: in backticks unless it is a plain word.
 
     Example:
         >>> quoted("tran_date"), quoted("a.b")
@@ -47,7 +47,7 @@ def quoted(name: str) -> str:
 
 
 def unique_names(names: Sequence[str]) -> list[str]:
-    """Names with a suffix _2, _3, … where one stood before, upper and lower case being one.
+    """Make names unique by suffixes _2, _3, …; upper and lower case are the same.
 
     Example:
         >>> unique_names(["batch", "Batch", "n"])

@@ -1,4 +1,5 @@
-"""Constant texts beside values of other types: as all databases read them, and as Spark alone does.
+"""Constant texts that are compared or computed with values of other types: read as all databases do, or as Spark alone
+does.
 
 Spark casts a text to what stands beside it: an INTEGER beside integers, a DOUBLE beside other numbers, and else that
 type (``AnsiTypeCoercion`` of Spark 4). Whether a constant is such a value is known when it is bound; of a column
@@ -71,13 +72,13 @@ def _double(digits: str) -> Constant | None:
 
 
 def with_typed_texts(values: Sequence[Expression]) -> tuple[Expression, ...]:
-    """Values, of which constant texts are what the dialect reads them as beside the others."""
+    """Values in which constant texts have the types that the dialect gives them because of the others."""
     others = [v.type for v in values if not (isinstance(v, Constant) and (v.value is None or isinstance(v.value, str)))]
     return tuple(typed_text(value, others) or value for value in values)
 
 
 def number_of_text(side: Expression, beside: Sequence[DataType]) -> Constant | None:
-    """The number that a constant text is beside numbers of some types, where all databases read the same.
+    """The number that a constant text means among numbers of some types, where all databases read the same.
 
     They read a text as the type of what is beside it: a fraction is no INTEGER, DECIMAL is cut to its digits, and Spark
     compares it as DOUBLE, which has 15 digits of any.

@@ -40,7 +40,7 @@ def exact_value(value: object) -> Fraction | None:
 
 
 def exact_constant_of(value: Fraction) -> Constant | None:
-    """The constant for an exact number; ``None`` when it has no end, or more than 38 digits.
+    """The constant for an exact number; ``None`` where its digits do not end, or are more than 38.
 
     Example:
         >>> exact_constant_of(Fraction(5, 2)).value, exact_constant_of(Fraction(1, 3))
@@ -73,7 +73,7 @@ def _digits(type_: DataType) -> tuple[int, int]:
 
 @cached(2**14)
 def _greatest(expression: Expression) -> Fraction:
-    """The greatest size that a number can have; of sums and products by those of their parts."""
+    """The greatest absolute value of a number; of sums and products it follows from that of their parts."""
     match expression:
         case Constant(value) if (exact := exact_value(value)) is not None:
             return abs(exact)

@@ -61,7 +61,7 @@ def _padded(text: str) -> str:
 
 
 def parse_instant(text: str) -> dt.datetime | None:
-    """The instant in UTC that a text with an offset means; ``None`` when it has none, or is no time.
+    """The instant in UTC of a text with an offset; ``None`` if it has none, or is no time.
 
     Example:
         >>> parse_instant("2023-11-05 01:40:00-07:00")

@@ -33,7 +33,7 @@ _POINT_GROUPS = re.compile(r"[-+]?\d{1,3}(\.\d{3}){2,}")
 
 
 def literal_hint(text: str, type_: DataType) -> str | None:
-    """What to write in the place of a constant text where a value of a type is needed; ``None`` where it is unknown.
+    """What to write instead of a constant text where a value of a type is needed; ``None`` where it is unknown.
 
     Example:
         >>> from workbench.sql.algebra.types import DATE, DOUBLE

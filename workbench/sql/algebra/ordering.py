@@ -1,4 +1,4 @@
-"""Orders of rows: by which expressions, in which direction, and where NULL stands.
+"""Orders of rows: by which expressions, in which direction, and where NULLs come.
 
 In every order NaN is the largest number, -0.0 equals 0.0, texts compare by their bytes, and false is less than true.
 """

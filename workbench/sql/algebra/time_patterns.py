@@ -207,7 +207,7 @@ class TimePattern:
         return "".join(write(moment) for write in self.writes)
 
     def time(self, text: str) -> int | None:
-        """The microseconds since 1970 that a text means; ``None`` where it has not the form, or is no time.
+        """The microseconds since 1970 of a text; ``None`` where it does not have the form, or is no time.
 
         Example:
             >>> pattern_of("yyyy-MM-dd'T'HH:mm:ss.SSS").time("1970-01-01T00:00:01.5")

@@ -161,7 +161,7 @@ class DataType(Interned):
 
     @property
     def is_text_when_stored(self) -> bool:
-        """Whether a column that stores it has texts, which stand for the values."""
+        """Whether a stored column of this type has texts that represent the values."""
         return self.kind in (Kind.ARRAY, Kind.STRUCT, Kind.MAP, Kind.BINARY)
 
     @property
@@ -236,7 +236,7 @@ def array_of(element: DataType) -> DataType:
 
 
 def struct_of(fields: Sequence[tuple[str, DataType]]) -> DataType:
-    """The type of structs with such fields, whose names are in lower case, as those of columns are.
+    """The type of structs with such fields, whose names are in lower case, as column names are.
 
     Raises:
         SqlError: there are none, or two of one name.

@@ -1,4 +1,4 @@
-"""The rules of a recursive query: what a step makes of the step before and of the other inputs.
+"""Binds the rules of a recursive query: how a step follows from the step before and the other inputs.
 
 A SELECT of the recursive part is bound over a stream that stands for the step before. Of its inputs the others are
 queries of their own, each with the conditions and the values that read it alone, so they are shared like any query;
@@ -140,7 +140,7 @@ def _is_step(item: Input) -> bool:
 
 
 def _read(part: ORPred) -> set[int]:
-    """The inputs that a condition reads; -1 stands for an outer query."""
+    """The inputs that a condition reads; -1 means an outer query."""
     return {-1 if column.level else column.source for e in predicate_expressions(part) for column in columns(e)}
 
 

@@ -145,7 +145,7 @@ def _warn_of_unit(item: exp.Alias, source: SourceText) -> None:
 
 
 def _lacks_as(alias: exp.Expr, source: SourceText) -> bool:
-    """Whether a name of a column stands behind it without AS."""
+    """Whether a column's name follows it without AS."""
     return "start" in alias.meta and source.sql[: alias.meta["start"]].split()[-1].upper() != "AS"
 
 

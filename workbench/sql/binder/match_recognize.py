@@ -145,7 +145,9 @@ class _Recognized:
         return Block((self.rows,), TRUE, tuple(outputs), analytics=analytics, qualify=normal_form(_kept(rows, state)))
 
     def _outputs(self, measures: list[Output]) -> list[Output]:
-        """The columns that it shows: of each match those of the partition, of all rows theirs, before measures."""
+        """The columns of the answer: for a match those of the partition, for all rows all of theirs, before the
+        measures.
+        """
         by = [part.name.lower() for part in self.node.args.get("partition_by") or ()]
         if not self.all_rows:
             return [*(Output(name, self.known[name]) for name in by), *measures]
@@ -174,7 +176,7 @@ class _Recognized:
         return subsets
 
     def _numbers(self, name: str, node: exp.Expr) -> tuple[int, ...]:
-        """The numbers of a variable, or of those of a subset."""
+        """The numbers of a variable, or of the variables of a subset."""
         names = self.subsets.get(name, (name,))
         unknown = [other for other in names if other not in self.pattern.variables]
         if unknown:
@@ -358,7 +360,7 @@ class _Recognized:
         return keep(Navigation(found, argument.type, -1, variables, offset, shift, final), argument)
 
     def _arguments(self, node: exp.Anonymous, default: int) -> tuple[exp.Expr, int]:
-        """What a navigation is of, and by how many rows it goes on."""
+        """The argument of a navigation, and by how many rows it moves."""
         parts = node.expressions
         if not 1 <= len(parts) <= 2:
             raise self.source.error("a value and a number of rows are needed", node, "as in PREV(A.x, 2)")
@@ -368,7 +370,7 @@ class _Recognized:
         return parts[0], int(by.name)
 
     def _place(self, node: exp.Expr) -> tuple[str, int, exp.Expr]:
-        """FIRST or LAST, by how many rows it goes on, and of what."""
+        """FIRST or LAST, by how many rows it moves, and its argument."""
         if not isinstance(node, exp.Anonymous) or node.name.upper() not in _PLACES:
             return "last", 0, node
         inner, by = self._arguments(node, 0)

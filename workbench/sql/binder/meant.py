@@ -1,4 +1,4 @@
-"""What is meant by what cannot stand where it does: hints that need the tree around a node."""
+"""Hints for expressions in a place where they are not allowed, from the tree around them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def of_sign(node: exp.Expr) -> str | None:
 
 
 def of_all_rows(node: exp.Expr) -> str | None:
-    """A hint for an aggregate that a column of WHERE is compared with; ``None`` where it stands elsewhere.
+    """A hint for an aggregate that a column of WHERE is compared with; ``None`` elsewhere.
 
     Example:
         >>> import sqlglot

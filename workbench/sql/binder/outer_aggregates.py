@@ -32,7 +32,7 @@ _OF_GROUPS = ("order", "qualify", "windows")
 
 def select_of_groups(select: exp.Select, found: AggregateOfOuter, context: QueryContext,
                 bind: Callable[[exp.Select], LogicalQuery]) -> exp.Select:  # fmt: skip
-    """A SELECT from the groups of a SELECT in whose subqueries aggregates of its rows stand.
+    """A SELECT from the groups of a SELECT whose subqueries have aggregates of its rows.
 
     Args:
         select: the SELECT.
@@ -148,7 +148,7 @@ class _Groups:
         return outer
 
     def _check(self, group: exp.Expr | None) -> None:
-        """Refuse groups of other forms, and an aggregate that stands before groups are there."""
+        """Refuse groups of other forms, and an aggregate in a clause before GROUP BY."""
         at: exp.Expr | None = self._found.node
         while at is not None and at.parent is not self._select:
             at = at.parent
@@ -233,5 +233,5 @@ def _tables(query: exp.Expr) -> frozenset[str]:
 
 
 def _is_of_frame(node: exp.Expr) -> bool:
-    """Whether an aggregate stands before OVER."""
+    """Whether an aggregate has an OVER."""
     return isinstance(node.parent, exp.Window) and node.arg_key == "this"

@@ -197,7 +197,9 @@ class QueryBinder:
         return lambda query, node: self.knowing(name, query).query(node)
 
     def check_view(self, view: ViewName, query: exp.Expr) -> None:
-        """Raises SqlError for a view that hides a stream, stands twice in a text, or reads one of its own name."""
+        """Raises SqlError for a view that hides a stream, is declared twice in a text, or reads a view of its own
+        name.
+        """
         name, place = view.name.lower(), self.source.keyword(view.name)
         if self.schema.stream(name) is not None:
             raise SqlError(f"{view.name} is a stream", **place, hint="give the view another name")

@@ -274,7 +274,7 @@ def _reads(node: exp.Expr, name: str) -> list[exp.Table]:
 
 
 def _is_hidden(table: exp.Expr, node: exp.Expr, name: str) -> bool:
-    """Whether a query of WITH inside of a node has the name where a table stands."""
+    """Whether a query of WITH inside a node has the name of the table there."""
     at = table
     while at is not node and at.parent is not None:
         at, key = at.parent, at.arg_key
@@ -325,7 +325,7 @@ def _check_columns(
     select: exp.Expr,
     source: SourceText,
 ) -> None:
-    """Raises SqlError for a step whose columns are not those of the first."""
+    """Raises SqlError for a step whose columns differ from the first part's."""
     if len(first) != len(following):
         message = f"the parts of {name} have {len(first)} and {len(following)} columns"
         raise source.error(message, select, "select as many columns in each")

@@ -134,7 +134,7 @@ class ScalarBinder:
 
     @property
     def keep(self) -> Callable[[AggregateCall], None] | None:
-        """Takes a statistic that the block needs; ``None`` where aggregates may not stand."""
+        """Takes a statistic that the block needs; ``None`` where aggregates are not allowed."""
         return None if self.aggregation is None else self.aggregation.keep
 
     def _resolved(self, column: exp.Column) -> Expression:
@@ -390,7 +390,7 @@ class ScalarBinder:
             raise self.source.error(f"{name} is a function and a column here", node, "in quotes it is the column")
 
     def _is_column(self, node: exp.Expr) -> bool:
-        """Whether a name is that of a column, or of an alias that may stand here."""
+        """Whether a name is a column, or an alias that is allowed here."""
         name = node.name.lower()
         return isinstance(node, exp.Column) and (
             any(name in item.columns for item in self.scope.items) or name in self.scope.aliases

@@ -95,7 +95,7 @@ class Scope:
         self.columns += item.columns.items() if with_columns else ()
 
     def forget(self, name: str) -> None:
-        """Leave out the columns of a name, where any item has it."""
+        """Hide the columns of a name, in all items."""
         for item in [item for item in self.items if name in item.columns]:
             item.columns = {known: value for known, value in item.columns.items() if known != name}
             self.columns[:] = [(known, value) for known, value in self.columns if known != name]
@@ -230,7 +230,7 @@ class Scope:
         return nearest(name, known, shown=lambda other: name_in_sql(other, self.source.dialect))
 
     def _compared_with_text(self, column: exp.Column) -> bool:
-        """Whether a name stands where a text would be compared with a column of texts."""
+        """Whether a name would be compared, as a text, with a column of texts."""
         test = column.parent
         if not isinstance(test, (exp.EQ, exp.NEQ, exp.In, exp.Like, exp.NullSafeEQ)) or column is test.this:
             return False
@@ -290,7 +290,7 @@ def scope_of(source: SourceText, names: Mapping[str, Expression]) -> Scope:
 
 
 def _of_alias(column: exp.Column) -> str | None:
-    """A hint for a name that is an alias of the select list and means nothing where it stands."""
+    """A hint for an alias of the select list in a place where it is not known."""
     select = column.find_ancestor(exp.Select)
     if column.table or select is None or column.name.lower() not in {i.alias.lower() for i in select.expressions}:
         return None
@@ -332,7 +332,7 @@ def _of_duration(name: str) -> str | None:
 
 
 def _of_unit(name: str) -> str | None:
-    """A hint for a unit of time that stands where there is no unit."""
+    """A hint for a unit of time in a place where none is expected."""
     unit = name.upper().removesuffix("S")
     if unit not in TIME_UNITS:
         return None

@@ -1,4 +1,4 @@
-"""The columns of ``*``, ``t.*``, ``s.*`` and COLUMNS(…), and what stands after a dot."""
+"""Expands ``*``, ``t.*``, ``s.*`` and COLUMNS(…) to columns, and reads what follows a dot."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def starred(
 
 
 def _refuse_nameless(star: exp.Star, scope: Scope) -> None:
-    """Refuse a value of REPLACE that says no column in whose place it stands."""
+    """Refuse a value of REPLACE that names no column to replace."""
     for value in star.args.get("replace") or ():
         if not value.alias:
             raise scope.source.error("REPLACE does not say of which column", value, "write REPLACE (kg * 2 AS kg)")
@@ -131,7 +131,7 @@ def _by_pattern(node: exp.Expr, scope: Scope) -> list[tuple[str, exp.Expr]]:
 
 
 def _named_by(columns: exp.Columns, scope: Scope) -> list[tuple[str, exp.Expr]]:
-    """The columns that COLUMNS names by a pattern, a list or ``*``, and what stands for each."""
+    """The columns that COLUMNS names by a pattern, a list or ``*``, and the expression for each."""
     given, known = columns.this, [name for name, _ in scope.columns]
     match given:
         case exp.Star():

@@ -150,7 +150,7 @@ class StreamWindows:
         return normal_form(call("and", *tests))
 
     def _place(self, window: WindowIs | None) -> Place:
-        """Where the window of a stream stands in the text."""
+        """The place of a stream's window in the text."""
         if isinstance(self.clause, BeginEnd):
             return self.clause.begin.place
         assert window is not None

@@ -44,7 +44,7 @@ def row_of(b: ExpressionBinder, scope: Scope, node: exp.Column) -> Call | None:
 
 
 def _is_taken(node: exp.Column) -> bool:
-    """Whether a row stands where JSON or a text is made of it, or where it is tested or counted."""
+    """Whether a whole row is used where JSON or a text is made of it, or where it is tested or counted."""
     at = node.parent
     while isinstance(at, _WRAPPERS):
         at = at.parent

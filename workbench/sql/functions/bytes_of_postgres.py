@@ -31,7 +31,7 @@ _FORMATS = {"hex": "bytes_of_hex_in_postgres", "base64": "bytes_of_base64_in_pos
 
 
 def _of_hex(digits: str) -> bytes | None:
-    """The bytes of hexadecimal digits; blanks stand between pairs of them only."""
+    """Decode hexadecimal digits; blanks are allowed between pairs only."""
     pairs = digits.translate(dict.fromkeys(map(ord, " \n\t\r")))
     try:
         return binascii.unhexlify(pairs)

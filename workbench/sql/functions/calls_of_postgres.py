@@ -1,4 +1,4 @@
-"""Functions of texts and numbers that PostgreSQL has in a way of its own, in Python: values are PostgreSQL's.
+"""Functions of texts and numbers as PostgreSQL computes them, in Python.
 
 INITCAP(s)   CHR(n)   TO_HEX(n)   FORMAT('%s: %L', s, u)   QUOTE_LITERAL(s)   OVERLAY(s PLACING u FROM n)
 WIDTH_BUCKET(x, 0, 10, 5)   GCD(n, k)   FACTORIAL(n)   SCALE(m)

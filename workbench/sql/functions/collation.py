@@ -75,12 +75,12 @@ def _compares_texts(bound: Expression) -> bool:
 
 
 def _ordered_by(side: Expression) -> Expression:
-    """The array or struct that a side stands for, or itself."""
+    """The array or struct that a side represents, or the side itself."""
     return side.arguments[0] if isinstance(side, Call) and side.function == "order_of_parts" else side
 
 
 def _names_collation(node: exp.Expr) -> bool:
-    """Whether one of the texts stands before COLLATE, which is that of all."""
+    """Whether one of the texts has a COLLATE, which then holds for all."""
     key = node.expression.find(exp.Ordered) if isinstance(node, exp.WithinGroup) else node
     if key is None:
         return False

@@ -99,7 +99,7 @@ def _object(*parts: str | None) -> str | None:
 
 
 def _of_group(values: Sequence[object], type_text: str) -> str:
-    """An array, whose elements stand on lines of their own where they are arrays."""
+    """An array of a group's values; elements that are arrays are on separate lines."""
     element = type_text.removeprefix("array<").removesuffix(">")
     write = IN_POSTGRES.of(element)
     between = ", \n " if element.startswith(("array<", "struct<")) else ", "

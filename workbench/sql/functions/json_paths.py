@@ -110,7 +110,7 @@ def text(b: ExpressionBinder, node: exp.Expr) -> Expression:
 @_reads(exp.JSONExtract, exp.JSONBExtract, parts="this expression only_json_types", dialects=DATABASES)
 @_reads_call("jsonb_extract_path", dialects=DATABASES)
 def value(b: ExpressionBinder, node: exp.Expr) -> Expression:
-    """``j->'a'`` as a value of its own, which is JSON in duckdb, and jsonb in postgres."""
+    """``j->'a'`` as a value, which is JSON in duckdb, and jsonb in postgres."""
     return _below(b, node).call("json_part" if b.rules.json_keys_as_they_are else "jsonb_at")
 
 

@@ -38,11 +38,11 @@ class _Number(str):
 
 
 class _RepeatedKey:
-    """A text of JSON in which a key stands twice in an object."""
+    """A text of JSON with an object that has a key twice."""
 
 
 class _RepeatsKeyError(Exception):
-    """A key stands twice."""
+    """An object has a key twice."""
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -41,7 +41,7 @@ _FLAGS = {"c": "(?-i)", "i": "(?i)", "m": "(?-s)", "n": "(?-s)", "p": "(?-s)", "
 
 
 def _is_asking(part: re.Match[str]) -> bool:
-    """Whether a part of a pattern asks for what stands before it, or behind the text."""
+    """Whether a part of a pattern tests the text before or after it."""
     return part["sign"] in ("^", "$") or part["escape"] in ("A", "z", "b", "B")
 
 

@@ -128,7 +128,7 @@ def _behind(out: list[str], sign: str) -> None:
 
 
 def _blank(out: list[str]) -> None:
-    """A blank, before signs that stand there."""
+    """Write a blank before following signs."""
     place = len(out)
     while place and out[place - 1] in "+-<":
         place -= 1
@@ -179,14 +179,14 @@ def number_of_format(text: str, format_: str) -> str | None:
 
 
 def _is_negative(reader: _Reader, sign: str) -> bool:
-    """Reads a sign that may stand there."""
+    """Read an optional sign."""
     if sign == "S" and reader.take("+"):
         return False
     return bool(sign) and reader.take("-")
 
 
 def _fit(sizes: list[int], groups: tuple[tuple[int, bool], ...]) -> bool:
-    """Whether groups of digits are those of a format, from the last one on."""
+    """Whether groups of digits match the groups of a format, from the last one on."""
     if len(sizes) > len(groups):
         return False
     sizes = [0] * (len(groups) - len(sizes)) + sizes

@@ -45,7 +45,7 @@ def placed_sides(symbol: str, left: Expression, right: Expression, source: Sourc
 
 
 def numbers_of_truths(rules: Dialect, *sides: Expression) -> tuple[Expression, ...]:
-    """The sides of a comparison, of which a BOOLEAN beside integers is 0 or 1 where the dialect says so."""
+    """The sides of a comparison; a BOOLEAN that is compared with integers becomes 0 or 1 where the dialect does so."""
     numbers = [side for side in sides if side.type.numeric and not is_null(side)]
     exact = all(n.type.kind is Kind.INTEGER or (isinstance(n, Constant) and n.type != DOUBLE) for n in numbers)
     if not (rules.truth_is_number and numbers and exact):

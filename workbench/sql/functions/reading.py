@@ -43,7 +43,7 @@ class ExpressionBinder(Protocol):
 
     @property
     def keep(self) -> Callable[[AggregateCall], None] | None:
-        """Takes a statistic that the block needs; ``None`` where aggregates may not stand."""
+        """Takes a statistic that the block needs; ``None`` where aggregates are not allowed."""
 
     def bind(self, node: exp.Expr | None) -> Expression:
         """The typed expression of a syntax node; ``None`` is an argument that a call lacks, which is an error."""

@@ -1,4 +1,4 @@
-"""The types that results of operators and functions of numbers have in a dialect, where they are not those of Spark.
+"""The result types of operators and functions of numbers in dialects that differ from Spark.
 
 An operator on two integers gives one of the larger one's bits. What does not fit is an error in databases, so it is
 NULL. Only what is certain to have few bits is taken to have them: a literal, a cast, and what is computed from these.
@@ -41,7 +41,7 @@ _SHIFTED = 32
 
 
 def computed(b: ExpressionBinder, result: Expression, *operands: Operand) -> Expression:
-    """The result of an operator of integers: NULL where the type that the dialect gives it has no such number."""
+    """The result of an operator of integers: NULL where it does not fit the type that the dialect gives it."""
     kinds = {result.type.kind, *(value.type.kind for _, value in operands)}
     if not b.rules.integer_widths or kinds != {Kind.INTEGER}:
         return result

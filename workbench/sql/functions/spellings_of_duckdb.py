@@ -63,7 +63,7 @@ def _size(units: tuple[str, ...], base: int) -> Callable[[int], str]:
 
 
 def _bar(value: float, least: float, most: float, width: float = 80.0) -> str | None:
-    """A bar as long as a value stands between two others, of a width in characters."""
+    """A bar whose length shows the place of a value between two others, with a width in characters."""
     if not 1 <= width <= _MOST_BARS:
         return None
     inside = 0.0 if value != value or value <= least else 1.0 if value >= most else (value - least) / (most - least)

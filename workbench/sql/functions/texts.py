@@ -295,7 +295,7 @@ reads(exp.Left, parts="this expression")(
 
 @reads_name("mask", dialects=SPARK_FAMILY)
 def mask(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
-    """MASK(text[, upper, lower, digit, other]), the characters that stand in place of others."""
+    """MASK(text[, upper, lower, digit, other]): replaces characters by those that are given for their kind."""
     for by in arguments[1:]:
         if not isinstance(by, Constant) or not (by.value is None or (isinstance(by.value, str) and len(by.value) == 1)):
             raise TypeClash("MASK takes a text and constants of one character", by, "mask(s, 'X', 'x', 'n', NULL)")

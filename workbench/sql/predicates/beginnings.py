@@ -15,7 +15,7 @@ _FIRST_PARTS = {"substr": 3, "part_in_duckdb": 3, "left_in_duckdb": 2}
 
 @dataclass(frozen=True)
 class Beginning:
-    """A text of one input that begins with one of the other, or with what stands before the signs of a pattern.
+    """A text of one input that begins with a text of the other, or with the constant part of a pattern.
 
     Attributes:
         long: the text.

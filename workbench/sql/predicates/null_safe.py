@@ -78,7 +78,7 @@ def _equal(sides: tuple[Expression, Expression], predicates: PredSet) -> list[OR
 
 
 def _filler(type_: DataType) -> Expression:
-    """A value of a type, to stand for NULL."""
+    """A value of a type that represents NULL."""
     match type_.kind:
         case Kind.ARRAY:
             return empty_array(type_)

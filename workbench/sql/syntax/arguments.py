@@ -260,7 +260,7 @@ def _is_inside(argument: exp.Expr, node: exp.Expr) -> bool:
 
 
 def _depends(builder: Builder, arguments: list[Any], place: int, dialect: dict[str, Any], node: exp.Expr) -> bool:
-    """Whether the node is another one when another constant, or column, stands in this place."""
+    """Whether the node changes when another constant, or column, is in this place."""
     copies = [argument.copy() for argument in arguments]
     copies[place] = _other(copies[place], place)
     try:
@@ -299,7 +299,7 @@ def _names(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _has_grammar(tokens: Sequence[Token]) -> bool:
-    """Whether one of its words stands outside of inner parentheses."""
+    """Whether one of its words is outside of inner parentheses."""
     depth = 0
     for token in tokens:
         depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)

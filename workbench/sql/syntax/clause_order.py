@@ -1,4 +1,4 @@
-"""The order of clauses: those that stand before the one they follow, and those that stand twice."""
+"""The order of clauses: refuses a clause that comes too late, and one that comes twice."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OF_ANSWERS = {TokenType.ORDER_BY, TokenType.LIMIT}
 
 
 def refuse_order_of_clauses(source: SourceText, statement: Sequence[Token]) -> None:
-    """Refuse a clause behind one that it stands before, as WHERE behind GROUP BY: the parser would put it in its place.
+    """Refuse a clause that comes too late, such as WHERE after GROUP BY, since the parser would move it.
 
     Raises:
         SqlError: there is one, with its place.
@@ -58,7 +58,7 @@ def refuse_order_of_clauses(source: SourceText, statement: Sequence[Token]) -> N
 
 
 def misplaced_clause(source: SourceText, statement: Sequence[Token], at: int) -> SqlError | None:
-    """The error for a clause that stands twice in its query, and for FROM behind a clause that it stands before."""
+    """The error for a clause that comes twice in its query, and for FROM after a clause that must follow it."""
     token, behind, depth = statement[at], None, 0
     if token.token_type not in _HOLDS:
         return None
@@ -79,7 +79,7 @@ def misplaced_clause(source: SourceText, statement: Sequence[Token], at: int) ->
 
 
 def _rank(preceding: Token | None, token: Token, following: Token | None) -> int | None:
-    """Where a clause stands in the order of clauses; ``None`` of another word, as of a column that is called limit."""
+    """The place of a clause in the order of clauses; ``None`` of another word, such as a column called limit."""
     if preceding is not None and preceding.token_type in BEFORE_VALUE:
         return None  # a column that is called so
     begins = following is not None and following.token_type in (TokenType.NUMBER, TokenType.L_PAREN, TokenType.ALL)

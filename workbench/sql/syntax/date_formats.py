@@ -1,4 +1,4 @@
-"""Formats of dates and times: the elements of all dialects in one table, and the Java pattern that each stands for.
+"""Formats of dates and times: the elements of all dialects in one table, each with its Java pattern.
 
 Expressions carry Java patterns, as Spark has them. The other dialects have families of elements: those of
 ``strftime`` in duckdb, and fewer in bigquery, those of MySQL in presto and trino, and format models in oracle and
@@ -233,7 +233,7 @@ def _java_of(rules: Dialect, reading: bool) -> dict[str, str]:
 
 
 def _elements(format_: str, rules: Dialect, java_of: Mapping[str, str]) -> Iterator[str]:
-    """Each element of a format as Java has it, and what stands between them."""
+    """Each element of a format as a Java pattern, and the texts between them."""
     is_model = rules.formats is Formats.MODEL
     words = sorted(java_of, key=len, reverse=True)
     if is_model:

@@ -1,4 +1,4 @@
-"""Forms of Spark that stand for others, written as these before anything is bound.
+"""Rewrites forms of Spark as plain SQL before anything is bound.
 
 | form | written as |
 |---|---|
@@ -23,7 +23,7 @@ _GROUPING_ID = "grouping__id"
 
 
 def with_forms_of_spark(tree: exp.Expr) -> exp.Expr:
-    """A tree in which these forms are written as what they stand for.
+    """A tree in which these forms are rewritten.
 
     Example:
         >>> import sqlglot
@@ -46,7 +46,7 @@ def with_forms_of_spark(tree: exp.Expr) -> exp.Expr:
 
 
 def _is_ordered(node: exp.AnyValue) -> bool:
-    """Whether it stands before OVER with an order, its own or that of a named window."""
+    """Whether it has an OVER with an order, written there or in a named window."""
     window = node.parent
     while isinstance(window, (exp.IgnoreNulls, exp.RespectNulls, exp.Filter)):
         window = window.parent

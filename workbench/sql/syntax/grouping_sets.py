@@ -1,4 +1,4 @@
-"""GROUP BY: which groupings its elements stand for (ROLLUP, CUBE, GROUPING SETS, WITH ROLLUP, WITH CUBE).
+"""GROUP BY: expands ROLLUP, CUBE, GROUPING SETS, WITH ROLLUP and WITH CUBE to groupings.
 
 Each grouping is a GROUP BY of its own over the same rows, and the answer is their UNION ALL, in which an expression
 that a grouping lacks is NULL. So each is an ordinary aggregate, shared and rolled up from a finer one as others are.
@@ -59,7 +59,7 @@ _SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 
 
 def _mentioned(elements: Iterable[exp.Expr]) -> list[GroupingSet]:
-    """The expressions as they stand in the text, in order."""
+    """The expressions in the order of the text."""
     found: list[GroupingSet] = []
     for node in elements:
         found += _mentioned(node.expressions) if isinstance(node, _SETS) else [_list(node)]
@@ -67,7 +67,7 @@ def _mentioned(elements: Iterable[exp.Expr]) -> list[GroupingSet]:
 
 
 def _sets(node: exp.Expr) -> list[GroupingSet]:
-    """The groupings that an element stands for: one for an expression or a list in parentheses."""
+    """The groupings of an element: one for an expression or a list in parentheses."""
     match node:
         case exp.Rollup():
             return _prefixes([_list(part) for part in node.expressions])

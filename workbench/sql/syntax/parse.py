@@ -174,7 +174,7 @@ def _parse_statement(source: SourceText, tokens: Sequence[Token]) -> exp.Expr:
 
 
 def _with_names(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens; key words that cannot be any where they stand are names, as in every dialect that is read."""
+    """The tokens, in which key words in places where no key word can be are names, in every dialect."""
     return [
         Token(_name(tokens, at) or one.token_type, one.text, one.line, one.col, one.start, one.end, one.comments)
         for at, one in enumerate(tokens)

@@ -1,4 +1,4 @@
-"""Texts that are pasted with what stood around them: prompts of shells, marks of code blocks, Python, other languages.
+"""Recognizes what was pasted with a query: prompts of shells, marks of code blocks, Python, other languages.
 
 They are looked at where a text cannot be read, so nothing is refused that can be.
 """
@@ -42,7 +42,7 @@ _PATTERNS = [(re.compile(pattern, re.IGNORECASE), message, hint) for pattern, me
 
 
 def pasted(source: SourceText) -> SqlError | None:
-    """The error for what stands around the SQL of a text that cannot be read; ``None`` where nothing is known.
+    """The error for what surrounds the SQL of a text that cannot be read; ``None`` where nothing is recognized.
 
     Example:
         >>> print(pasted(SourceText("mysql> SELECT a FROM t;")))

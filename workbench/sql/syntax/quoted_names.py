@@ -1,4 +1,4 @@
-"""Names as they stand in the text of a query: in the dialect's quotes where they are no plain words."""
+"""Writes names as a query must: in the dialect's quotes unless they are plain words."""
 
 from __future__ import annotations
 

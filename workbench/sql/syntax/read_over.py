@@ -1,5 +1,4 @@
-"""What sqlglot's parser reads over, refused where it stands: a comma behind nothing, a WITH without AS, half a frame,
-and forms of two parts of which it is content with the first: WHEN and THEN, BETWEEN and AND, JOIN and ON.
+"""Refuses what sqlglot's parser ignores: a comma after nothing, a WITH without AS, half a frame.
 
 The parser is lenient: it takes an optional word for granted, and drops one that belongs to nothing. Each method here
 parses as the one that it overrides, and looks at the words that were read.
@@ -38,7 +37,7 @@ class Strict:
     _retreat: Any
 
     def _parse_csv(self, parse_method: Callable[[], Any], sep: TokenType = TokenType.COMMA) -> list[Any]:
-        """A list, before whose first comma, and between two, something stands."""
+        """Parse a list; refuse one with nothing before its first comma, or between two."""
 
         def parse() -> Any:
             self._refuse_lone(sep)
@@ -66,7 +65,7 @@ class Strict:
         _refuse(self._tokens[at], f"AS is missing before {self._tokens[at].text}", f"write WITH {name} AS (SELECT …)")
 
     def _parse_alias(self, this: exp.Expr | None, *given: Any, **flags: Any) -> exp.Expr | None:
-        """A value and its name, before which no sign of a variable stands."""
+        """Parse a value and its name; refuse a name with the sign of a variable."""
         begin = self._index
         node = cast(exp.Expr | None, cast(Any, super())._parse_alias(this, *given, **flags))
         self._refuse_sign(node.args.get("alias") if isinstance(node, exp.Alias) else None, begin)
@@ -90,7 +89,7 @@ class Strict:
         return node
 
     def _parse_interval(self, *given: Any, **flags: Any) -> exp.Expr | None:
-        """INTERVAL with a number or a text; anything else stands in parentheses, where it may."""
+        """Parse INTERVAL with a number or a text; anything else must be in parentheses."""
         begin = self._index
         node = cast(exp.Expr | None, cast(Any, super())._parse_interval(*given, **flags))
         length = node.this if isinstance(node, exp.Interval) else None
@@ -112,7 +111,7 @@ class Strict:
         return found
 
     def _parse_window_spec(self) -> dict[str, Any]:
-        """An end of a frame, which has a direction; a second one stands behind BETWEEN."""
+        """Parse an end of a frame, which must have a direction; a second end needs BETWEEN."""
         kind, first = self._prev, self._next if self._next.token_type is TokenType.NUMBER else self._curr
         ends = cast(dict[str, Any], cast(Any, super())._parse_window_spec())
         if ends["side"] is None and ends["value"] not in _BOTH_ENDS:
@@ -127,7 +126,7 @@ class Strict:
         return ends
 
     def _parse_is(self, operand: exp.Expr | None) -> exp.Expr | None:
-        """IS, behind which NOT stands."""
+        """Parse IS, which NOT may follow."""
         if self._index > 1 and self._tokens[self._index - 2].token_type is TokenType.NOT:
             _refuse(self._prev, "NOT stands behind IS", "write IS NOT")
         return cast(exp.Expr | None, cast(Any, super())._parse_is(operand))

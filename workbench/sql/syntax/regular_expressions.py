@@ -94,7 +94,7 @@ class _Automaton:
 
 @dataclass(frozen=True)
 class Pattern:
-    """A pattern of PostgreSQL as Java has it.
+    """A pattern of PostgreSQL, translated to Java.
 
     Attributes:
         java: the pattern.

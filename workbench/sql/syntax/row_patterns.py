@@ -98,7 +98,7 @@ class _Reader:
     variables: list[str] = field(default_factory=list)
 
     def alternatives(self, excluded: bool) -> list[PatternStep]:
-        """``A B | C``: what stands first is tried first."""
+        """Parse ``A B | C``: alternatives are tried in their order."""
         steps = self._sequence(excluded)
         parts = [steps]
         while self._next("|"):

@@ -1,4 +1,4 @@
-"""Forms of PostgreSQL, Oracle and DuckDB that stand for others, written as these before anything is bound.
+"""Rewrites forms of PostgreSQL, Oracle and DuckDB as plain SQL before anything is bound.
 
 | form | written as |
 |---|---|
@@ -45,7 +45,7 @@ _SUMS = {"fsum": exp.Sum, "kahan_sum": exp.Sum, "sumkahan": exp.Sum, "favg": exp
 
 
 class MedianDeviation(exp.Expression, exp.AggFunc):
-    """MAD(x) of duckdb: the median of what values are away from their median."""
+    """MAD(x) of duckdb: the median of the distances of values from their median."""
 
     _sql_names: ClassVar = ["MAD"]
 
@@ -155,7 +155,7 @@ def with_directions(tokens: Sequence[Token]) -> list[Token]:
 
 
 def as_written_out(tree: exp.Expr) -> exp.Expr:
-    """A tree in which these forms are written as what they stand for.
+    """A tree in which these forms are rewritten.
 
     Example:
         >>> import sqlglot
@@ -235,7 +235,7 @@ def with_derived_aggregates(tree: exp.Expr, dialect: str) -> exp.Expr:
 
 
 def _replace_by_elements(node: exp.Anonymous) -> None:
-    """Put UNNEST of an array in the place of a function of rows, with the name that its column has."""
+    """Replace a function of rows by UNNEST of an array, with the name that its column has."""
     name = node.name.lower()
     array = exp.func(_OF_ARRAYS[name], *(argument.copy() for argument in node.expressions), dialect="postgres")
     array.meta.update(node.meta)
@@ -282,7 +282,7 @@ def with_plain_aggregates(tree: exp.Expr) -> exp.Expr:
 
 
 def put_in_place(node: exp.Expr, by: exp.Expr) -> None:
-    """Put another node where one stands in the tree, and in the text."""
+    """Replace a node of the tree, and keep its place in the text."""
     by.meta.update(node.meta)
     node.replace(by)
 
@@ -333,7 +333,7 @@ def _put_best(node: exp.Expr, count: exp.Expr) -> None:
 
 
 def may_lack_rows(node: exp.Expr, name: str) -> bool:
-    """Whether an outer join of the SELECT that an expression stands in may lack rows of an item of FROM."""
+    """Whether an outer join of the SELECT around an expression may lack rows of an item of FROM."""
     own, after = _join_of(node, name)
     return bool({"RIGHT", "FULL"} & set(after)) or (own is not None and own.side in ("LEFT", "FULL"))
 

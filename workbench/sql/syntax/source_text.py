@@ -1,4 +1,4 @@
-"""The text of a statement: its tokens, where in it a syntax node stands, and refusals that point there."""
+"""The text of a statement: its tokens, the places of syntax nodes, and errors that point to them."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class SourceText:
         return self.span(start, stop)
 
     def keyword(self, *phrases: str) -> Place:
-        """The place where one of some phrases first stands outside of strings and comments."""
+        """The first place of one of some phrases outside of strings and comments."""
         wanted = [words for phrase in phrases if (words := phrase.upper().split())]
         for i in range(len(self._words)):
             for words in wanted:
@@ -221,12 +221,12 @@ class SourceText:
         return word if word.replace("_", "a").isalnum() else None
 
     def usual_form(self, node: exp.Expr) -> str | None:
-        """How what stands at a node is written here, where it is syntax of another language."""
+        """How to write a node here if it is syntax of another language."""
         position = self.of(node)["position"]
         return None if position is None else usual_form(self.tokens, self._index(position))[0]
 
     def token_text(self, token: Token) -> str:
-        """A token as it stands in the text."""
+        """A token as written in the text."""
         return self.sql[token.start : token.end + 1]
 
     def operator(self, node: exp.Expr) -> str | None:

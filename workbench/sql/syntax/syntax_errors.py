@@ -187,7 +187,7 @@ def _alias_of_nothing(statement: Sequence[Token]) -> Token | None:
 
 
 def _what_may_lack(statement: Sequence[Token], at: int) -> str | None:
-    """A hint for a word that cannot stand where it does, from the words before it."""
+    """A hint for a word that is not allowed in its place, from the words before it."""
     word, before = statement[at], statement[max(0, at - 2) : at]
     if not before:
         return "a query begins with SELECT or WITH"
@@ -311,7 +311,7 @@ def dropped_argument(source: SourceText, error: DroppedArgumentError) -> SqlErro
 
 
 def _comparison_without_value(source: SourceText, statement: Sequence[Token]) -> SqlError | None:
-    """The error for a sign of comparison before which nothing stands; the value compared before may be meant."""
+    """The error for a sign of comparison with nothing before it; the value compared before may be meant."""
     words = [token for token in statement if token.token_type is not TokenType.NOT]
     for at, (before, sign) in enumerate(pairwise(words), 1):
         if before.token_type not in _BEFORE_CONDITIONS or sign.token_type not in _COMPARISONS:
@@ -396,7 +396,7 @@ def _lacks_second_end(statement: Sequence[Token]) -> bool:
 
 
 def _is_thousand(before: Token, token: Token, after: Token | None) -> bool:
-    """Whether a comma stands between a number and three digits, with no blank around it."""
+    """Whether a comma is between a number and three digits, with no blank around it."""
     if token.token_type is not TokenType.COMMA or after is None or after.start != before.end + 2:
         return False
     return before.token_type is after.token_type is TokenType.NUMBER and len(after.text) == 3 and after.text.isdecimal()

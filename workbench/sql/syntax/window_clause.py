@@ -83,7 +83,7 @@ class ForLoops:
 
     @property
     def place(self) -> Place:
-        """Where the first one stands."""
+        """The place of the first one in the text."""
         return self.loops[0].place
 
 
@@ -295,7 +295,7 @@ class _ClauseParser:
         return [*parts, (first, stop)]
 
     def _place(self, start: int, stop: int) -> Place:
-        """Where a range of tokens stands; where it would stand, if it is empty."""
+        """The place of a range of tokens; of an empty range, where it would be."""
         tokens = self.source.tokens
         if start < stop:
             return self.source.span(tokens[start].start, tokens[stop - 1].end + 1)

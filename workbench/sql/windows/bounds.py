@@ -73,7 +73,7 @@ NEVER = Interval(1, 0)
 
 
 def split_bounds(predicates: PredSet) -> tuple[PredSet, PredSet]:
-    """The predicates that stay the same as time passes, and those of the window.
+    """Split predicates into those that do not depend on the time, and those of the window.
 
     Raises:
         NoWindow: something reads now in a way that is no end of a window.

@@ -208,7 +208,7 @@ class Sequence:
         return len(self._values)
 
     def current(self, event_times: EventTimeVector) -> Value:
-        """The instant at which the loop stands; NULL before the first."""
+        """The present instant of the loop; NULL before the first."""
         due = self.due(event_times)
         return due[-1] if due else None
 

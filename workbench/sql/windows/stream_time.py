@@ -67,7 +67,7 @@ def loop_variable(type_: DataType) -> Call:
 
 
 def instant(start: Expression, condition: Expression, change: Expression, now: Expression) -> Call:
-    """The instant at which a loop stands.
+    """The present instant of a loop.
 
     Args:
         start: the first value of the variable.
@@ -79,7 +79,7 @@ def instant(start: Expression, condition: Expression, change: Expression, now: E
 
 
 def at_instant(expression: Expression, loop: Call) -> Expression:
-    """An expression over the variable of a loop as one over the instant at which it stands."""
+    """Evaluate an expression over the variable of a loop at the loop's present instant."""
     match expression:
         case Call(function) if function == VARIABLE:
             return loop

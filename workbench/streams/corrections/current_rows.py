@@ -139,7 +139,7 @@ class CurrentRows:
         return self._taken_back(event, "FALSE")
 
     def end_whole(self, event: int) -> pa.Table:
-        """What goes since it has not come."""
+        """Remove the rows that a complete load did not contain."""
         rest = self._taken_back(event, "key NOT IN (SELECT key FROM come)" if self._is_whole else "FALSE")
         self._is_whole = False
         return rest

@@ -143,7 +143,7 @@ def _part(schema: pa.Schema) -> bytes | None:
 
 
 def _parts(rows: pa.RecordBatch) -> pa.Array:
-    """The schema part of each record; NULL where it has none."""
+    """The schema part of each record; NULL where there is none."""
     has_parts = "schema" in rows.schema.names and pa.types.is_string(rows.column("schema").type)
     return rows.column("schema") if has_parts else pa.nulls(len(rows), pa.string())
 

@@ -1,4 +1,4 @@
-"""Values that Debezium did not send, since an update left them alone: a placeholder stands in their place.
+"""Replaces Debezium's placeholders for values that an update did not change by the earlier values.
 
 PostgreSQL does not log a long value (TOAST) that an update does not change. Which placeholder stands there depends on
 the type: a text, its bytes (in JSON as Base64), the UUID that is made of it, or an array of one of these or its bytes.

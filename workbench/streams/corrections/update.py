@@ -1,4 +1,4 @@
-"""Rows that an analyst adds to a table, puts in the place of others, or deletes: into the tail of the table's log."""
+"""Updates of a table by an analyst: rows that are added, replaced or deleted, in the tail of the table's log."""
 
 from __future__ import annotations
 

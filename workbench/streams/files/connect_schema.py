@@ -1,4 +1,4 @@
-"""The schema part that Kafka Connect's JSON converter puts beside an envelope: it says what the values of columns are.
+"""The schema part of Kafka Connect's JSON converter, which says the types of an envelope's columns.
 
 JSON has no bytes, decimals or times. A decimal is the Base64 of its digits, a date the number of days since 1970.
 Source: Debezium documentation, "Data type mappings" of its connectors; Kafka Connect, package ``connect.data``.

@@ -54,7 +54,7 @@ def _is_utf_8(line: bytes) -> bool:
 
 
 def _is_likely(text: str) -> bool:
-    """Whether letters beyond ASCII stand in words, as they do in a text that is read in its encoding."""
+    """Whether letters beyond ASCII are inside words, as in a text that is read in the right encoding."""
     return all(
         sign in _SIGNS
         or (sign in _QUOTES and not (text[at - 1 : at].isalpha() and text[at + 1 : at + 2].isalpha()))

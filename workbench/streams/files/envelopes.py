@@ -51,12 +51,12 @@ def are_envelopes(schema: pa.Schema) -> bool:
 
 
 def are_rows(schema: pa.Schema) -> bool:
-    """Whether records are read as rows of this schema that stand in their payloads."""
+    """Whether records contain rows of this schema in their payloads."""
     return _read(schema) == _ROWS
 
 
 def member_of(record: Mapping[str, Any], schema: pa.Schema) -> Mapping[str, Any] | str:
-    """What of a record is read: it itself, its envelope, or its row; or why it has none."""
+    """The part of a record that is read: the record itself, its envelope, or its row; or why it has none."""
     if are_envelopes(schema):
         return envelope_of(record, schema.names)
     if not are_rows(schema):

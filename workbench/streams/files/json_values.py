@@ -165,12 +165,12 @@ def has_texts(schema: Iterable[pa.Field]) -> bool:
 
 
 def is_as_text(field: pa.Field) -> bool:
-    """Whether the values of a column are read as the texts that stand in the source."""
+    """Whether the values of a column are read as the texts in the source."""
     return (field.metadata or {}).keys() >= _AS_TEXT.keys()
 
 
 def text_of(value: object) -> str | None:
-    """A value as it stands in the source, or would stand there.
+    """A value as its source writes it, or would write it.
 
     Example:
         >>> text_of(number_of("1.50")), text_of(True), text_of({"a": [1]}), text_of(None)
@@ -287,7 +287,7 @@ def _prepared(values: Sequence[Any], field: pa.Field) -> Sequence[Any]:
 
 
 def is_null_mark(value: object) -> bool:
-    """Whether a value is a text that stands where there is no number.
+    """Whether a value is a text, such as N/A, for a missing number.
 
     Example:
         >>> [is_null_mark(value) for value in ("N/A", "NaN", "-", "x", None, 0)]

@@ -56,7 +56,7 @@ class SourceFile(io.BufferedReader):
         return 0.0 if self.closed or not self._size else self._stored.tell() / self._size
 
     def close(self) -> None:
-        """Close the file, and the archive that has it."""
+        """Close the file, and the archive that contains it."""
         super().close()
         self._stored.close()
 

@@ -1,4 +1,4 @@
-"""Files in folders, and columns whose values stand in the folders' names, as Hive does: ``day=2026-01-31/0.parquet``.
+"""Files in folders whose names are values of columns, as Hive writes them: ``day=2026-01-31/0.parquet``.
 
 A folder ``name=value`` below the one that was given, or below the first wildcard of a pattern, gives each row of its
 files the column ``name``, unless the files have it themselves. Its type is found as DuckDB finds it: whole numbers,

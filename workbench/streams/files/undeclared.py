@@ -1,4 +1,4 @@
-"""What values of Debezium seem to stand for where no schema part says it: a guess that is said and changes no value.
+"""Guesses the types of Debezium's values without a schema part; a guess is shown and changes no value.
 
 Debezium writes days and times as numbers since 1970, and decimals as the Base64 of their digits, unless its connector
 says ``decimal.handling.mode`` or Kafka Connect's converter writes schemas. Of other records it is said which columns

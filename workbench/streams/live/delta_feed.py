@@ -171,6 +171,6 @@ def _inserts(rows: pa.Table, version: int) -> pa.Table:
 
 
 def _feed_schema(table: Any) -> pa.Schema:
-    """The columns of the feed: those of the table, the kind of a change, and its version."""
+    """The columns of the feed: the table's, the kind of a change, and its version."""
     own = pa.schema(table.schema().to_arrow())
     return pa.schema([*map(widest_field, own), pa.field(_CHANGE, pa.string()), pa.field(_VERSION, pa.int64())])

@@ -75,7 +75,7 @@ class Note:
         return replace(self, rows=rows, quarantined=quarantined, reason="", refused="")
 
     def unreadable(self, reason: str, stamp: str = "") -> Note:
-        """When it, or what stands in its place, cannot be read."""
+        """When it, or a file that replaced it, cannot be read."""
         return replace(self, reason=reason, refused=stamp)
 
     def is_of(self, file: Path | UrlFile) -> bool:

@@ -208,7 +208,7 @@ class FolderReader(ReadInParts, BaseReader):
         )
 
     def close(self) -> None:
-        """Close a file that is half read, and let go of copies of objects."""
+        """Close a file that is half read, and drop copies of objects."""
         self._leave()
         self._files.close()
 
@@ -398,7 +398,7 @@ class _Taken:
         return False
 
     def follow_names(self, there: Mapping[str, MatchingFile]) -> None:
-        """Let files that have other names now go on as they were."""
+        """Let files that were renamed continue where they were."""
         notes = {place[1:]: note for place, note in self.offsets.items() if place.startswith(OffsetMark.NOTE)}
         noted = {place: note.partition("[")[0] for place, note in notes.items()}
         stands = {place: stamp for place, (_, _, stamp) in there.items()}

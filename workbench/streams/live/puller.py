@@ -1,4 +1,4 @@
-"""Asks an iterator for rows in a thread of its own, so that one that blocks holds no other up.
+"""Asks an iterator for rows in a separate thread, so that a blocking one delays no other source.
 
 An analyst's generator often waits: for a message, a line, a minute to pass. It is asked for no more rows than are
 wanted, since a generator may also be endless and fast.

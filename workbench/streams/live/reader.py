@@ -233,7 +233,7 @@ class Reader(Protocol):
         """
 
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Close files and connections."""
 
 
 class ReadInParts:

@@ -410,7 +410,7 @@ _COMMUTE = ("+", "*", "and", "or", "=", "<>", "<=>")
 
 
 def in_one_order(expression: Expression) -> Expression:
-    """An expression whose operands stand in an order of their own where it makes no difference: ``b + a`` as ``a + b``.
+    """Sort the operands of an expression where their order makes no difference: ``b + a`` becomes ``a + b``.
 
     Example:
         >>> a, b = Column("a", INTEGER), Column("b", INTEGER)

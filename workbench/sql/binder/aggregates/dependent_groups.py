@@ -1,4 +1,4 @@
-"""Columns that depend on groups: those of a stream whose key is among these, as in PostgreSQL.
+"""Columns that depend on groups: the other columns of a stream whose key is grouped by, as in PostgreSQL.
 
 ``SELECT c.id, c.name, COUNT(*) FROM customers c JOIN orders o ON … GROUP BY c.id`` groups by ``c.name``, too, where
 ``customers`` has the key ``id``. While no two rows have one key the groups are the same.

@@ -1,4 +1,4 @@
-"""Aggregates whose values stand in an order: LISTAGG and ARRAY_AGG.
+"""Aggregates of values in an order: LISTAGG and ARRAY_AGG.
 
 An aggregate depends on the bag of rows alone, so values of equal keys are in their own order, as are
 all without ORDER BY, unless the rows are those of one subquery, view or CTE in an order.

@@ -179,7 +179,9 @@ def _test(key: exp.Expr, value: exp.Expr, pivot: exp.Pivot, source: SourceText) 
 
 
 def _cell(node: exp.Expr, test: exp.Expr, null_of_none: bool) -> exp.Expr:
-    """An aggregate of the rows of a value; a count of none is NULL in Spark, which makes cells of the groups it has."""
+    """An aggregate over the rows of a value; a count of no rows is NULL, as in Spark, which makes cells only of
+    existing groups.
+    """
     counts = any(aggregate_name(part) in _COUNTS for part in _calls(node))
     filtered = exp.Paren(this=node.copy())
     for call in _calls(filtered):

@@ -1,4 +1,4 @@
-"""Subqueries beside aggregates: they are joined with groups, before HAVING and what is selected of these.
+"""Subqueries in a grouped SELECT: they are joined with the groups, before HAVING and the select list.
 
 What such a subquery reads of the outer query must be groups, or follow from them. Its domain, where it needs one,
 is that of the rows that are grouped, which have all values that groups have.
@@ -32,7 +32,7 @@ from workbench.sql.predicates.cnf import TRUE
 
 @dataclass(frozen=True)
 class _Joined:
-    """A subquery and how it belongs to a group; without ``found`` it has one row, which belongs to all."""
+    """A subquery and how it belongs to a group; without ``found`` it has one row, which belongs to all groups."""
 
     correlated: Correlated
     found: Column | None

@@ -125,7 +125,7 @@ class FromClause:
 
     @property
     def arrival(self) -> Column | None:
-        """The number with which a row arrived, where the rows are those of one stream that takes none back."""
+        """The number with which a row arrived, if the rows are of one stream that is never corrected."""
         match self.inputs:
             case [StreamInput(append_only=True)]:
                 return ROW
@@ -144,7 +144,7 @@ class FromClause:
         )
 
     def add(self, node: exp.Expr) -> None:
-        """Add an item, and the joins that stand in its parentheses."""
+        """Add an item, and the joins in its parentheses."""
         start = self.mark()
         match node:
             case _ if function_of(node) is not None:
@@ -393,7 +393,7 @@ class FromClause:
 
 
 def _filters(join: exp.Join) -> bool:
-    """Whether the condition of a join may as well stand in WHERE: no outer join brings back the rows that it drops."""
+    """Whether the condition of a join can be moved to WHERE: no outer join keeps the rows that it drops."""
     select = join.parent
     if not isinstance(select, exp.Select) or join.args.get("kind") not in (None, "", "INNER"):
         return False

@@ -86,7 +86,7 @@ def relation_of(
 
 
 def _of_column(table: exp.Table, scope: Scope, dialect: str) -> str | None:
-    """A hint for an array that stands where a stream is needed: its elements are rows by a function."""
+    """A hint for an array in the place of a stream: a function makes rows of its elements."""
     if not any(table.name.lower() in map(str.lower, item.columns) for item in scope.items):
         return None
     is_spark = DIALECTS[dialect].explodes
@@ -101,7 +101,7 @@ def _of_word(table: exp.Table, known: Sequence[str]) -> str | None:
 
 
 def _of_with(table: exp.Table) -> str | None:
-    """A hint for the name of a query in WITH that is not known yet; ``None`` where no WITH around it has the name."""
+    """A hint for the name of a query of WITH that is not known yet; ``None`` where no WITH around it has the name."""
     around = table.parent
     while around is not None:
         named = around.args.get("with_")

@@ -108,7 +108,9 @@ def _below(join: SemijoinTree, block: Block) -> tuple[Sequence[FromTree], Block]
 
 
 def _with_conditions(rows: Rows, block: Block, computed: Mapping[Column, Expression]) -> tuple[Rows, Block | None]:
-    """Rows with those conditions of a block that read nothing else, and the block without; ``None`` if it has none."""
+    """Rows with the conditions of a block that read nothing else, and the block without these; ``None`` if there are
+    none.
+    """
     own = rows.positions
 
     def own_predicates(predicates: PredSet) -> PredSet:

@@ -95,7 +95,7 @@ def add_selected(clause: JoinClause, select: exp.Select, context: QueryContext, 
 
 
 def rows_after_groups(select: exp.Select, context: QueryContext) -> exp.Select | None:
-    """A SELECT whose groups, or values of OVER, are a subquery of FROM, if its list makes rows beside them."""
+    """A SELECT over a subquery with its groups, or values of OVER, if its select list also makes rows."""
     items, source = select.expressions, context.source
     if next(_element_functions(items), None) is None:
         return None
@@ -180,7 +180,7 @@ class _Parts:
 
 
 def _is_separate(select: exp.Select) -> bool:
-    """Whether GROUP BY names no item that makes rows, and no star stands among them."""
+    """Whether GROUP BY names no item that makes rows, and no item is a star."""
     group = select.args.get("group")
     if any(item.is_star for item in select.expressions) or (group is not None and group.args.get("all")):
         return False

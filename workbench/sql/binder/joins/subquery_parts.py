@@ -69,7 +69,7 @@ def compared_values(node: exp.Expr, query: LogicalQuery, b: ExpressionBinder) ->
 
 
 def input_columns(query: LogicalQuery) -> list[Column]:
-    """The columns of a query as those of an input."""
+    """The columns of a query as columns of an input."""
     return [Column(stored_name(name), type_) for name, type_ in output_columns(query)]
 
 

@@ -84,7 +84,7 @@ class RowsAround(Protocol):
         """Join a relation of one row, and give its position."""
 
     def add_value(self, correlated: Correlated, found: Callable[[int], Column]) -> int:
-        """Join a relation by an outer join, and give its position; ``found`` is TRUE where it has a row."""
+        """Add a relation by an outer join, and give its position; ``found`` is TRUE where it has a row."""
 
 
 @dataclass(frozen=True)

@@ -137,7 +137,7 @@ def leaves_of(tree: FromTree) -> tuple[Leaf, ...]:
 
 
 def tied(trees: Iterable[FromTree], predicates: PredSet) -> list[frozenset[int]]:
-    """Positions of inputs in groups: those of one group are joined by a tree, or by predicates that read them.
+    """Positions of inputs in groups: the inputs of a group are joined by a tree, or by predicates that read them.
 
     Rows of two groups are joined each with each.
     """
@@ -204,5 +204,5 @@ def _with_results(block: Block, change: Callable[[Expression], Expression]) -> B
 
 
 def own_sources(predicate: ORPred) -> frozenset[int]:
-    """Positions of the inputs that a predicate reads, those of the outer query left out."""
+    """Positions of the inputs that a predicate reads, without inputs of the outer query."""
     return frozenset(column.source for column in predicate_columns(predicate) if not column.level)

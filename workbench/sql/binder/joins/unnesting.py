@@ -149,7 +149,7 @@ def _meant(expression: Expression, meaning: Mapping[Column, Expression]) -> Expr
 
 
 def outward_query(query: LogicalQuery) -> LogicalQuery:
-    """A query that reads outer queries, as a subquery beside it sees it."""
+    """A query that reads outer queries, as it is seen from the query around it."""
     if not free_columns(query):
         return query
     seen = with_free(query, Column.outward)

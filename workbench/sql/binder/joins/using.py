@@ -1,4 +1,4 @@
-"""USING and NATURAL: the condition on a name of both sides, and the one column that stands for both."""
+"""USING and NATURAL: the condition that two columns of a name are equal, and the one column that represents both."""
 
 from __future__ import annotations
 

@@ -411,7 +411,7 @@ class Analytics:
         return coerce(bound, INTEGER)
 
     def _with_default(self, value: Expression, node: exp.Expr, b: ExpressionBinder) -> tuple[Expression, Expression]:
-        """A value, and what stands for it where there is no row, of one type."""
+        """A value, and its default where there is no row, converted to one type."""
         bound, type_ = b.bind(node), of_any_bits(value.type)
         if b.rules.nullif_is_widened:
             (value, bound), type_ = unify((value, bound))
@@ -430,7 +430,7 @@ def _digits(node: exp.Expr, b: ExpressionBinder) -> str:
 
 
 def _function_of(node: exp.Window) -> exp.Expr:
-    """The function of a call, without what stands around it."""
+    """The function of a call, without FILTER, OVER and the like around it."""
     function: exp.Expr = node.this
     while isinstance(function, (exp.IgnoreNulls, exp.RespectNulls, exp.Filter, exp.WithinGroup)):
         function = function.this

@@ -1,4 +1,4 @@
-"""ORDER BY: what rows are ordered by, and the columns that an answer is ordered by beside those that it shows.
+"""ORDER BY: the expressions that rows are ordered by, and the hidden columns that an answer needs for it.
 
 An unqualified name means a column of the select list before one of FROM, and a number a position in the list. NULL
 stands where the dialect puts it unless NULLS FIRST or LAST says otherwise; sqlglot notes that on every key.

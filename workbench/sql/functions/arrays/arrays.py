@@ -35,7 +35,7 @@ function. The third argument is how many places there are, where the array may h
 
 
 def variable(number: int, type_: DataType) -> Call:
-    """The variable of a lambda, by its number among those of the lambdas around it, outer ones first."""
+    """The variable of a lambda, by its number among the variables of the lambdas around it, outer ones first."""
     return Call("variable", (Constant(f"{VARIABLE}{number}", STRING),), type_)
 
 
@@ -60,7 +60,7 @@ def element_of(array: Expression) -> DataType:
 
 
 def _array_first(result: Callable[[DataType], DataType], *parameters: DataType | None) -> TypeRule:
-    """An array first, then arguments of these types; ``None`` stands for the type of the elements."""
+    """An array as the first argument, then arguments of these types; ``None`` means the type of the elements."""
 
     def rule(arguments: Arguments) -> tuple[Arguments, DataType]:
         array, *rest = arguments

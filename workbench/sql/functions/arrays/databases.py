@@ -110,7 +110,7 @@ def contains(b: ExpressionBinder, node: exp.ArrayContains) -> Expression:
 
 
 def quantified(node: exp.Expr) -> tuple[exp.Expr, bool] | None:
-    """What stands in ANY(…), SOME(…) or ALL(…), unless that is a subquery, and whether it is ALL."""
+    """The argument of ANY(…), SOME(…) or ALL(…), unless it is a subquery, and whether the word is ALL."""
     match node:
         case exp.Anonymous() if node.name.lower() in ("any", "some", "all") and len(node.expressions) == 1:
             inner, is_all = node.expressions[0], node.name.lower() == "all"

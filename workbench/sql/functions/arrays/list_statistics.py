@@ -45,13 +45,13 @@ def _middle(values: Sequence[float]) -> float | None:
 
 
 def _deviation(values: Sequence[float]) -> float | None:
-    """The median of what values are away from their median."""
+    """The median of the distances of values from their median."""
     middle = _middle(values)
     return None if middle is None else _middle([abs(value - middle) for value in values if value is not None])
 
 
 def _runs(values: Sequence[Any]) -> list[int]:
-    """How often each value that is no NULL stands there, in the order of the values; NaN is the largest."""
+    """How often each value occurs, in the order of the values, without NULL; NaN is the largest."""
     counts = Counter("NaN" if value != value else value for value in values if value is not None)
     nan = [counts.pop("NaN")] if any(value != value for value in values) else []
     return [*(counts[value] for value in sorted(counts)), *nan]
@@ -65,7 +65,7 @@ def _entropy(values: Sequence[Any]) -> float:
 
 
 def _moment(values: Sequence[float | None], power: int) -> tuple[int, Fraction]:
-    """How many values there are, and the mean power of what they are away from their mean.
+    """The number of values, and the mean of a power of their distances from the mean.
 
     Raises:
         ValueError: a value is NaN.
@@ -136,7 +136,7 @@ def _geometric_mean(values: Sequence[float | None]) -> float | None:
 
 
 def _folded(of: Callable[[Any, Any], Any]) -> Callable[[Sequence[Any]], Any]:
-    """What a function of two makes of all values that are no NULL, NULL of none."""
+    """Combine all values that are not NULL by a function of two; NULL where there are none."""
 
     def compute(values: Sequence[Any]) -> Any:
         known = [value for value in values if value is not None]

@@ -110,7 +110,9 @@ def innermost(of: exp.DataType) -> exp.DataType:
 
 
 def as_array(b: ExpressionBinder, node: exp.Expr, element: DataType) -> Expression:
-    """What stands where an array is needed: a constant text is one, and NULL is an array of such elements."""
+    """An argument that must be an array: a constant text is read as one, and NULL becomes an array of the element
+    type.
+    """
     bare = node.unnest()
     if isinstance(bare, exp.Literal) and bare.is_string:
         return array_of_text(b, bare, exp.DataType.build(element.spark, dialect="spark"))

@@ -60,7 +60,7 @@ def calendar_interval(b: ExpressionBinder, node: exp.MakeInterval) -> Expression
 @reads(exp.Interval, parts="this unit")
 @reads(exp.ToDays)
 def literal(b: ExpressionBinder, node: exp.Expr) -> Expression:
-    """INTERVAL '5' MINUTE, and functions that make one, where they stand alone."""
+    """INTERVAL '5' MINUTE, and functions that make an interval, where no time is added."""
     parts = interval_parts(b, node)
     if parts is None:
         b.source.refuse((b.source.called(node) or node.key).upper(), node, "write INTERVAL '5' MINUTE")

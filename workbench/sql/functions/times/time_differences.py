@@ -79,7 +79,7 @@ def time_diff_of_spark(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
 
 
 def _whole_months(later: Expression, earlier: Expression) -> Expression:
-    """The months between two timestamps, toward zero: those of Java's ``ChronoUnit.MONTHS``."""
+    """The whole months between two timestamps, rounded toward zero, as Java's ``ChronoUnit.MONTHS``."""
     days, times = [cast(side, DATE) for side in (later, earlier)], [_in_day(side) for side in (later, earlier)]
     one = Constant(1, INTEGER)
     # A day that is not over, from the time of day at which it began, does not count.

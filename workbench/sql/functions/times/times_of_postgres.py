@@ -1,4 +1,4 @@
-"""Functions of times that PostgreSQL has in a way of its own.
+"""Functions of times as PostgreSQL computes them.
 
 TO_TIMESTAMP(n)   (a, b) OVERLAPS (c, d)   ISFINITE(t)
 """

@@ -177,7 +177,7 @@ class TopicReader(ReadInParts, TypedReader):
         return records, problem
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._consumer.close()
         self._questions.close()
 

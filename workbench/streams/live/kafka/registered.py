@@ -1,4 +1,4 @@
-"""Values whose schemas are in a registry: each is read by the schema whose number stands before it."""
+"""Decodes values by the schemas of a registry: each begins with the number of its schema."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class RegisteredValues:
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns of all schemas of the values so far; where they differ, those of the last one."""
+        """The columns of the schemas of all values so far; where these differ, the last one's."""
         merged = pa.schema([])
         for found in self._formats.values():
             if not isinstance(found, StreamError):

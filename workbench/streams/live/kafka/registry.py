@@ -1,4 +1,4 @@
-"""A schema registry: the schemas of messages, by the numbers that stand before their values.
+"""A schema registry: the schemas of messages, by the numbers that their values begin with.
 
 A message begins with a zero and the number of its schema in four bytes. Schemas of a number never change, so each is
 asked for once. What a registry does not answer is asked again after some seconds; the messages wait for it.

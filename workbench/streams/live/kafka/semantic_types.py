@@ -1,4 +1,4 @@
-"""What values of Kafka Connect and Debezium stand for, one by one, where Avro or Protobuf have read them.
+"""Converts values of Kafka Connect and Debezium to what they mean, one by one, after Avro or Protobuf was read.
 
 A schema names the type of a value (``connect.name``). In JSON such values are read column by column
 (``connect_schema``); both ways give the same.

@@ -141,7 +141,7 @@ class TableReader(TypedReader):
             replication.close()
 
     def close(self) -> None:
-        """Let go of the connections; the slot stays."""
+        """Close the connections; the slot stays."""
         self._hang_up()
         self._questions.close()
 

@@ -160,7 +160,7 @@ class Replication:
                 connection.consume_input()
 
     def drop_slot(self) -> None:
-        """Let the server forget the slot, where it has it."""
+        """Drop the slot on the server, if it exists."""
         with suppress(postgres_client().errors.UndefinedObject):
             self._connection.execute(f'DROP_REPLICATION_SLOT "{self._slot}" WAIT')
 
