@@ -32,7 +32,6 @@ from workbench.sql.predicates.implication import (
     implies,
     implies_or_pred,
     normalized,
-    union,
 )
 from workbench.sql.predicates.value_sets import EVERYTHING
 
@@ -220,7 +219,7 @@ def test_sets_built_from_two(case: Case) -> None:
     for p, q in rng.sample(pairs, min(len(pairs), 100)) + [tuple(rng.sample(sets, 2)) for _ in range(150)]:
         context = (str(p), str(q))
         rest = difference(p, q)
-        assert grid.of(union(p, q)) == rows[p] & rows[q], context
+        assert grid.of(normalized(conjunction(p, q))) == rows[p] & rows[q], context
         assert rows[q] & grid.of(rest) & ~rows[p] == 0, context
         weaker = common_predicate([p, q])
         assert (rows[p] | rows[q]) & ~grid.of(weaker) == 0, context
@@ -380,7 +379,8 @@ def test_text_of_the_normalized_set(sql: str, expected: str) -> None:
 
 
 def test_union_and_difference_drop_what_follows() -> None:
-    assert str(union(where("a > 5 and b = 1"), where("a > 7 and c = 2"))) == "a >= 8 and b = 1 and c = 2"
+    both = conjunction(where("a > 5 and b = 1"), where("a > 7 and c = 2"))
+    assert str(normalized(both)) == "a >= 8 and b = 1 and c = 2"
     assert str(difference(where("a > 5 and a < 9 and b = 1"), where("a > 5 and b = 1"))) == "a <= 8"
     assert difference(where("a > 5"), where("a > 7")) == TRUE
     assert str(difference(where("a = 1 and a = 2"), where("b = 1"))) == "false"

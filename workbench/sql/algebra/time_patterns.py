@@ -289,9 +289,19 @@ class _Moment:
     @property
     def date(self) -> tuple[int, int, int]:
         """Year, month and day."""
-        eras, days = divmod(self.days + _START - 1, _ERA)
-        date = dt.date.fromordinal(days + 1)
-        return date.year + 400 * eras, date.month, date.day
+        return date_of_days(self.days)
+
+
+def date_of_days(days: int) -> tuple[int, int, int]:
+    """The year, of any number, month and day of days since 1970.
+
+    Example:
+        >>> date_of_days(-1), date_of_days(10**7)
+        ((1969, 12, 31), (29349, 1, 26))
+    """
+    eras, days = divmod(days + _START - 1, _ERA)
+    date = dt.date.fromordinal(days + 1)
+    return date.year + 400 * eras, date.month, date.day
 
 
 def days_since_1970(year: int, month: int, day: int) -> int | None:

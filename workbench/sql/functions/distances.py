@@ -7,7 +7,7 @@ neighbours may be exchanged, also where others come between, and of M. A. Jaro (
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from sqlglot import exp
@@ -24,7 +24,8 @@ _NEAR = 2
 """Letters by which a misspelled name may differ."""
 
 
-def _levenshtein(one: bytes, other: bytes) -> int:
+def edit_distance(one: Sequence[object], other: Sequence[object]) -> int:
+    """How many letters, or bytes, are to be inserted, deleted or replaced, at the least."""
     before = list(range(len(other) + 1))
     for row, a in enumerate(one, start=1):
         now = [row]
@@ -41,7 +42,7 @@ def is_near(one: str, other: str) -> bool:
         >>> is_near("uper", "upper"), is_near("product", "struct")
         (True, False)
     """
-    return abs(len(one) - len(other)) <= _NEAR and _levenshtein(one.encode(), other.encode()) <= _NEAR
+    return abs(len(one) - len(other)) <= _NEAR and edit_distance(one.encode(), other.encode()) <= _NEAR
 
 
 def _damerau(one: bytes, other: bytes) -> int:
@@ -121,7 +122,7 @@ DECLARED = [
              help="levenshtein(str1, str2[, threshold]) Returns the Levenshtein distance between the two given "
                   "strings.",
              example="SELECT levenshtein('kitten', 'sitting') → 3"),
-    function("levenshtein_of_bytes(string, string): integer", python=_in_bytes(_levenshtein), costly=True),
+    function("levenshtein_of_bytes(string, string): integer", python=_in_bytes(edit_distance), costly=True),
     function("jaro_similarity(string, string): double", python=_in_bytes(_jaro), names="jaro_similarity",
              dialects=ONLY_DUCKDB, costly=True,
              help="jaro_similarity(s1, s2) Returns how alike two texts are, from 0 to 1.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 import re
 from collections.abc import Callable
@@ -11,11 +10,11 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
+from workbench.sql.algebra.time_patterns import date_of_days
 from workbench.sql.algebra.types import DataType, Kind, parse_expression_type
 from workbench.sql.functions.java_digits import text_of_double
 from workbench.sql.functions.json_texts import compact_json, double_text, is_json, quoted_json, read_json
 
-_FIRST_DAY, _DAYS_OF_CYCLE = dt.date(1970, 1, 1).toordinal(), 146_097
 _DIGITS_OF_DOUBLE = 15
 
 
@@ -110,10 +109,8 @@ def date_text(days: int) -> str:
         >>> date_text(-1)
         '1969-12-31'
     """
-    cycles, within = divmod(days + _FIRST_DAY - 1, _DAYS_OF_CYCLE)  # of 400 years
-    day = dt.date.fromordinal(within + 1)
-    year = day.year + 400 * cycles
-    return f"{year if year > 0 else 1 - year:04}{day:-%m-%d}{' (BC)' * (year <= 0)}"
+    year, month, day = date_of_days(days)
+    return f"{year if year > 0 else 1 - year:04}-{month:02}-{day:02}{' (BC)' * (year <= 0)}"
 
 
 def timestamp_text(micros: int) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.functions.calls import is_strict
-from workbench.sql.predicates.cnf import FALSE, ORPred, PredSet, conjunction, or_pred, pred_set
+from workbench.sql.predicates.cnf import FALSE, ORPred, PredSet, or_pred, pred_set
 from workbench.sql.predicates.entailment import Combinations, SetsBySubject, combinations, entailed
 from workbench.sql.predicates.literal_sets import Subject, subject_and_values, to_literals, to_or_preds
 from workbench.sql.predicates.value_sets import EMPTY, EVERYTHING, NOT_NULL, ValueSet
@@ -195,11 +195,6 @@ def _or_preds(subject: Subject, values: ValueSet) -> tuple[ORPred, ...]:
 
 def _disjunction(branches: SetsBySubject) -> ORPred:
     return or_pred(literal for subject, values in branches.items() for literal in to_literals(subject, values) or ())
-
-
-def union(p: PredSet, q: PredSet) -> PredSet:
-    """The predicates of both without redundancy: true where both are (Algorithm 6.4)."""
-    return normalized(conjunction(p, q))
 
 
 @cached(_CACHED)

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from workbench.sql.algebra import coercion
 from workbench.sql.algebra.expressions import Constant, Expression
+from workbench.sql.algebra.time_patterns import date_of_days, days_since_1970
 from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, TIMESTAMP
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.declaration import function
@@ -42,25 +43,11 @@ def _micros_of_parts(year: int, month: int, day: int, hour: int, minute: int, se
     return (first - _START) // _MICRO + ((hour * 60 + minute) * 60 + whole) * _SECOND + micros
 
 
-def _civil(days: int) -> tuple[int, int, int]:
-    """The year, month and day of days since 1970, of any year, as H. Hinnant's "chrono" has them."""
-    era_, day_of_era = divmod(days + 719_468, 146_097)
-    year = (day_of_era - day_of_era // 1_460 + day_of_era // 36_524 - day_of_era // 146_096) // 365
-    day = day_of_era - (365 * year + year // 4 - year // 100)
-    month = (5 * day + 2) // 153
-    march = month + 3 if month < 10 else month - 9
-    return year + era_ * 400 + (march <= 2), march, day - (153 * month + 2) // 5 + 1
-
-
-def _days(year: int, month: int, day: int) -> int:
-    """The days since 1970 of a date, which is the other way round."""
-    era_, year_of_era = divmod(year - (month <= 2), 400)
-    day_of_year = (153 * ((month + 9) % 12) + 2) // 5 + day - 1
-    return era_ * 146_097 + year_of_era * 365 + year_of_era // 4 - year_of_era // 100 + day_of_year - 719_468
-
-
-def _last_day(year: int, month: int) -> int:
-    return _days(year + month // 12, month % 12 + 1, 1) - _days(year, month, 1)
+def _first_of_month(year: int, month: int) -> int:
+    """The days since 1970 of the first day of a month, or of one as many months after December."""
+    days = days_since_1970(year + (month - 1) // 12, (month - 1) % 12 + 1, 1)
+    assert days is not None
+    return days
 
 
 def _months_between(first: int, second: int) -> int:
@@ -68,8 +55,8 @@ def _months_between(first: int, second: int) -> int:
     if first > second:
         return -_months_between(second, first)
     (start, start_clock), (end, end_clock) = divmod(first, _MICROS_OF_DAY), divmod(second, _MICROS_OF_DAY)
-    (year, month, day), (end_year, end_month, end_day) = _civil(start), _civil(end)
-    last = _last_day(end_year, end_month)
+    (year, month, day), (end_year, end_month, end_day) = date_of_days(start), date_of_days(end)
+    last = _first_of_month(end_year, end_month + 1) - _first_of_month(end_year, end_month)
     if end_day == last and (day > last or (day == last and start_clock < end_clock)):
         day = last
     months = (end_year - year) * 12 + end_month - month
@@ -78,10 +65,10 @@ def _months_between(first: int, second: int) -> int:
 
 def _stretch_of_months(days: int, months: int) -> int:
     """The first day of a bucket of months, counted from January 2000, in days since 1970."""
-    year, month, _ = _civil(days)
+    year, month, _ = date_of_days(days)
     since = (year - 2000) * 12 + month - 1
     years, before = divmod(since // months * months, 12)
-    return _days(2000 + years, before + 1, 1)
+    return _first_of_month(2000 + years, before + 1)
 
 
 def months_in_unit(unit: str) -> int | None:

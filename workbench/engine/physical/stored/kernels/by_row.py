@@ -6,8 +6,6 @@ A function whose number is an INT in Spark is NULL of one beyond 32 bits.
 from __future__ import annotations
 
 import base64
-import calendar
-import datetime as dt
 import hashlib
 import zlib
 from collections.abc import Callable, Sequence
@@ -22,7 +20,9 @@ from workbench.arrow.types import filled, to_arrow, to_shown
 from workbench.engine.physical.stored.kernels.kernel import Kernel, constant_text
 from workbench.engine.physical.stored.kernels.odd_texts import BYTES_OF_FORMATS, ODD_BYTES, ODD_TEXTS, masked
 from workbench.sql.algebra.expressions import Call, Constant
+from workbench.sql.algebra.time_patterns import date_of_days, days_since_1970
 from workbench.sql.algebra.types import Kind
+from workbench.sql.functions.distances import edit_distance
 from workbench.sql.functions.times.times import MOST_YEARS
 
 _INT = range(-(2**31), 2**31)
@@ -31,7 +31,7 @@ _MOST = 100_000
 """Characters of a text that ``repeat`` and ``space`` make."""
 _MOST_FACTORIAL = 20
 _LINE = 76
-_FIRST_DAY, _DAYS_OF_CYCLE, _MICROS_OF_DAY = dt.date(1970, 1, 1).toordinal(), 146_097, 86_400_000_000
+_MICROS_OF_DAY = 86_400_000_000
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _KINDS = (Kind.STRING, Kind.INTEGER, Kind.DATE)
@@ -107,16 +107,7 @@ def _shifted(move: Callable[[int, int], int]) -> Callable[[int, int], int | None
 
 
 def _make_date(year: int, month: int, day: int) -> int | None:
-    if not (
-        abs(year) <= MOST_YEARS and 1 <= month <= 12 and 1 <= day <= calendar.monthrange(year % 400 + 400, month)[1]
-    ):
-        return None
-    within = dt.date(year % 400 + 400, month, day).toordinal()
-    return within + (year // 400 - 1) * _DAYS_OF_CYCLE - _FIRST_DAY
-
-
-def _month(days: int) -> int:
-    return dt.date.fromordinal((days + _FIRST_DAY - 1) % _DAYS_OF_CYCLE + 1).month
+    return days_since_1970(year, month, day) if abs(year) <= MOST_YEARS else None
 
 
 def _factorial(n: int) -> int | None:
@@ -124,15 +115,6 @@ def _factorial(n: int) -> int | None:
     for factor in range(2, n + 1 if 0 <= n <= _MOST_FACTORIAL else 0):
         product *= factor
     return product if 0 <= n <= _MOST_FACTORIAL else None
-
-
-def _levenshtein(one: str, other: str) -> int:
-    row = list(range(len(other) + 1))
-    for at, sign in enumerate(one, start=1):
-        before, row[0] = row[0], at
-        for place, letter in enumerate(other, start=1):
-            before, row[place] = row[place], min(row[place] + 1, row[place - 1] + 1, before + (sign != letter))
-    return row[-1]
 
 
 def _base64(data: bytes) -> str:
@@ -165,7 +147,7 @@ _BY_ROW: dict[str, Callable[..., Any]] = {
     "translate": _translate,
     "overlay": _overlay,
     "find_in_set": _find_in_set,
-    "levenshtein": _levenshtein,
+    "levenshtein": edit_distance,
     "ascii": lambda text: ord(text[0]) if text else 0,
     "octet_length": lambda text: len(text.encode()),
     "bit_length": lambda text: 8 * len(text.encode()),
@@ -189,7 +171,7 @@ _BY_ROW: dict[str, Callable[..., Any]] = {
     "factorial": _factorial,
     "make_date": _make_date,
     "dayname": lambda days: _DAYS[(days + 3) % 7],
-    "monthname": lambda days: _MONTHS[_month(days) - 1],
+    "monthname": lambda days: _MONTHS[date_of_days(days)[1] - 1],
 }
 """The value of a row by the name of the function; each is NULL of a NULL."""
 _OF_BYTES: dict[str, Callable[..., Any]] = {
