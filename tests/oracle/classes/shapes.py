@@ -80,6 +80,14 @@ SHAPES = {
         " CAST(ts AS DATE) - d FROM t"
         " WHERE k BETWEEN -9 AND 9 AND ts BETWEEN '1990-01-01' AND '2200-01-01'",
     ),
+    # A year and a month are 13 months: in two steps 29 February would become 28 March.
+    "intervals_of_years_and_months": Case(
+        "SELECT id, DATE '2024-02-29' + MAKE_INTERVAL(k, 1) AS a, DATE '2024-02-29' - MAKE_YM_INTERVAL(1, k) AS b,"
+        " DATE '2024-02-29' + MAKE_INTERVAL(-1, 1, 0, k) AS c FROM t WHERE k BETWEEN -9 AND 9",
+        "SELECT id, CAST(DATE '2024-02-29' + to_months((12 * k + 1)::INT) AS DATE),"
+        " CAST(DATE '2024-02-29' - to_months((12 + k)::INT) AS DATE), DATE '2023-03-29' + k::INT"
+        " FROM t WHERE k BETWEEN -9 AND 9",
+    ),
     "interval_values": Case(
         "SELECT a.id, b.ts - a.ts AS between_, COALESCE(b.ts - a.ts, INTERVAL '5' MINUTE) AS known,"
         " (a.ts - b.ts) * 2 AS twice, a.ts - b.d AS mixed,"

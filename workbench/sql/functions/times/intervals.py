@@ -92,13 +92,14 @@ def interval_parts(b: ExpressionBinder, node: exp.Expr) -> list[IntervalPart] | 
                 factor = _integer(b, many)
                 return [part.times(factor) for part in interval_parts(b, interval) or ()]
     if isinstance(node, exp.MakeInterval):
-        return [_part(b, unit, _value(node.args[unit.lower()])) for unit in _UNITS if node.args.get(unit.lower())]
+        given = {unit: node.args.get(unit.lower()) for unit in _UNITS}
+        return _summed([_part(b, unit, _value(many)) for unit, many in given.items() if many])
     if isinstance(node, exp.ToDays) and "to_days" in b.rules.intervals:
         return [_part(b, "DAY", node.this)]
     if isinstance(node, exp.Anonymous) and (units := b.rules.intervals.get(node.name.lower())):
         if len(node.expressions) > len(units):
             raise b.source.error(f"{node.name} takes {len(units)} values", node, ", ".join(units).lower())
-        return [_part(b, unit, many) for unit, many in zip(units, node.expressions, strict=False)]
+        return _summed([_part(b, unit, many) for unit, many in zip(units, node.expressions, strict=False)])
     return None
 
 
@@ -122,13 +123,21 @@ def _is_interval(node: exp.Expr) -> bool:
 
 
 def _summed(parts: Sequence[IntervalPart]) -> list[IntervalPart]:
-    """Parts of which each kind is there once, where all are constants."""
-    counted = dict[str, int]()
+    """Parts of which each kind is there once: a year and a month are 13 months, which are added in one step."""
+    sums = dict[str, Expression]()
     for part in parts:
-        if not isinstance(part.many, Constant) or not isinstance(part.many.value, int):
-            return list(parts)
-        counted[part.counts] = counted.get(part.counts, 0) + part.many.value
-    return _constant_parts(counted)
+        before = sums.get(part.counts)
+        sums[part.counts] = part.many if before is None else _added(before, part.many)
+    constants = {kind: many.value for kind, many in sums.items() if isinstance(many, Constant)}
+    whole = {kind: value for kind, value in constants.items() if isinstance(value, int)}
+    return _constant_parts(whole) if len(whole) == len(sums) else [IntervalPart(*item) for item in sums.items()]
+
+
+def _added(one: Expression, other: Expression) -> Expression:
+    match one, other:
+        case Constant(int(first)), Constant(int(second)):
+            return Constant(first + second, INTEGER)
+    return call("+", one, other)
 
 
 def _constant_parts(counted: dict[str, int]) -> list[IntervalPart]:
