@@ -145,9 +145,7 @@ class _Recognized:
         return Block((self.rows,), TRUE, tuple(outputs), analytics=analytics, qualify=normal_form(_kept(rows, state)))
 
     def _outputs(self, measures: list[Output]) -> list[Output]:
-        """The columns of the answer: for a match those of the partition, for all rows all of theirs, before the
-        measures.
-        """
+        """The columns of the answer: a match has those of the partition, all rows have all; then the measures."""
         by = [part.name.lower() for part in self.node.args.get("partition_by") or ()]
         if not self.all_rows:
             return [*(Output(name, self.known[name]) for name in by), *measures]
