@@ -53,8 +53,8 @@ def _chr(code: int) -> str | None:
     return chr(code) if 0 < code < 0xD800 or 0xE000 <= code < 0x110000 else None
 
 
-def _split_part(text: str, separator: str, place: int) -> str | None:
-    """Places below 0 count from the end; what nothing separates is one part."""
+def nth_part(text: str, separator: str, place: int) -> str | None:
+    """SPLIT_PART: places below 0 count from the end; what nothing separates is one part."""
     if not place:
         return None
     parts = text.split(separator) if separator else [text]
@@ -68,14 +68,15 @@ def _overlay(text: str, other: str, start: int, length: int) -> str | None:
     return text[: start - 1] + other + text[max(start + length - 1, 0) :]
 
 
-def _padded(is_left: bool) -> Callable[[str, int, str], str | None]:
+def padding(is_left: bool, most: int) -> Callable[[str, int, str], str | None]:
+    """LPAD or RPAD to at most so many characters; NULL of more."""
+
     def pad(text: str, length: int, fill: str) -> str | None:
-        if length > _MOST_WIDTH:
+        if length > most:
             return None
-        length = max(length, 0)
         missing = length - len(text)
         if missing <= 0 or not fill:
-            return text[:length]
+            return text[: max(length, 0)]
         filled = (fill * (missing // len(fill) + 1))[:missing]
         return filled + text if is_left else text + filled
 
@@ -347,9 +348,9 @@ DECLARED = [
     function("chr_in_postgres(integer): string", python=_chr, nodes=[exp.Chr], parts="expressions",
              dialects=ONLY_POSTGRES),
     function("hex_in_postgres(integer, integer): string", python=_in_bits),
-    function("split_part_in_postgres(string, string, integer): string", python=_split_part),
-    function("lpad_in_postgres(string, integer, string): string", python=_padded(True)),
-    function("rpad_in_postgres(string, integer, string): string", python=_padded(False)),
+    function("split_part_in_postgres(string, string, integer): string", python=nth_part),
+    function("lpad_in_postgres(string, integer, string): string", python=padding(True, _MOST_WIDTH)),
+    function("rpad_in_postgres(string, integer, string): string", python=padding(False, _MOST_WIDTH)),
     function("overlay_in_postgres(string, string, integer, integer): string", python=_overlay),
     function("format_in_postgres(string[, string...]): string", python=_formatted, of_null=True),
     function("quote_literal(string): string", python=_quoted),

@@ -78,10 +78,8 @@ def _jaccard(one: bytes, other: bytes) -> float | None:
     return len({*one} & {*other}) / len({*one} | {*other}) if one and other else None
 
 
-def _jaro(one: bytes, other: bytes) -> float:
-    """The mean of the parts of both texts that match in places that are near, and of the matches in order."""
-    if not one or not other:
-        return 0.0
+def jaro_matches(one: Sequence[int], other: Sequence[int]) -> tuple[int, int]:
+    """How many signs of a text match those of another in places that are near, and how many of them out of order."""
     reach = max(max(len(one), len(other)) // 2 - 1, 0)
     taken, matched = set[int](), list[int]()
     for place, sign in enumerate(one):
@@ -90,11 +88,13 @@ def _jaro(one: bytes, other: bytes) -> float:
         if found is not None:
             taken.add(found)
             matched.append(sign)
-    if not matched:
-        return 0.0
-    exchanged = sum(a != other[at] for a, at in zip(matched, sorted(taken), strict=True)) // 2
-    count = len(matched)
-    return (count / len(one) + count / len(other) + (count - exchanged) / count) / 3
+    return len(matched), sum(a != other[at] for a, at in zip(matched, sorted(taken), strict=True))
+
+
+def _jaro(one: bytes, other: bytes) -> float:
+    """The mean of the parts of both texts that match in places that are near, and of the matches in order."""
+    count, moved = jaro_matches(one, other)
+    return (count / len(one) + count / len(other) + (count - moved // 2) / count) / 3 if count else 0.0
 
 
 def _jaro_winkler(one: bytes, other: bytes) -> float:

@@ -22,6 +22,7 @@ from workbench.engine.physical.stored.kernels.odd_texts import BYTES_OF_FORMATS,
 from workbench.sql.algebra.expressions import Call, Constant
 from workbench.sql.algebra.time_patterns import date_of_days, days_since_1970
 from workbench.sql.algebra.types import Kind
+from workbench.sql.functions.calls_of_postgres import nth_part, padding
 from workbench.sql.functions.distances import edit_distance
 from workbench.sql.functions.times.times import MOST_YEARS
 
@@ -45,11 +46,7 @@ def _substr(text: str, start: int, length: int = 2**31 - 1) -> str | None:
 
 
 def _split_part(text: str, separator: str, place: int) -> str | None:
-    if not place or place not in _INT:
-        return None
-    parts = text.split(separator) if separator else [text]
-    at = place - 1 if place > 0 else len(parts) + place
-    return parts[at] if 0 <= at < len(parts) else ""
+    return nth_part(text, separator, place) if place in _INT else None
 
 
 def _substring_index(text: str, separator: str, count: int) -> str | None:
@@ -62,16 +59,8 @@ def _substring_index(text: str, separator: str, count: int) -> str | None:
 
 
 def _padded(is_left: bool) -> Callable[[str, int, str], str | None]:
-    def pad(text: str, length: int, fill: str) -> str | None:
-        if length not in _INT:
-            return None
-        missing = length - len(text)
-        if missing <= 0 or not fill:
-            return text[: max(length, 0)]
-        filled = (fill * (missing // len(fill) + 1))[:missing]
-        return filled + text if is_left else text + filled
-
-    return pad
+    pad = padding(is_left, _INT[-1])
+    return lambda text, length, fill: pad(text, length, fill) if length in _INT else None
 
 
 def _repeat(text: str, count: int) -> str | None:

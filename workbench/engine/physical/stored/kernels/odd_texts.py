@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote_plus
 
 from workbench.engine.physical.stored.kernels.odd_signs import BLANKS_OF_JAVA, hexadecimal_digit, units_of_16_bits
+from workbench.sql.functions.distances import jaro_matches
 
 _HEX = re.compile("[0-9A-Fa-f]*")
 _BASE64 = re.compile(f"[{BLANKS_OF_JAVA}]*")
@@ -93,23 +94,12 @@ def _jaro_winkler(one: str, other: str) -> float:
     if one == other:
         return 1.0
     left, right = units_of_16_bits(one), units_of_16_bits(other)
-    short, long = (right, left) if len(left) > len(right) else (left, right)
-    reach = max(len(long) // 2 - 1, 0)
-    taken, matched = [False] * len(long), []
-    for at, unit in enumerate(short):
-        for place in range(max(at - reach, 0), min(at + reach + 1, len(long))):
-            if not taken[place] and long[place] == unit:
-                taken[place] = True
-                matched.append(unit)
-                break
-    if not matched:
+    m, moved = jaro_matches(*sorted((left, right), key=len))
+    if not m:
         return 0.0
-    in_order = [unit for unit, is_taken in zip(long, taken, strict=True) if is_taken]
-    moved = sum(unit != other_unit for unit, other_unit in zip(matched, in_order, strict=True))
-    m = float(len(matched))
     alike = (m / len(left) + m / len(right) + (m - moved / 2) / m) / 3
     prefix = 0
-    while prefix < min(_COUNTED_SIGNS, len(short)) and left[prefix] == right[prefix]:
+    while prefix < min(_COUNTED_SIGNS, len(left), len(right)) and left[prefix] == right[prefix]:
         prefix += 1
     return alike + 0.1 * prefix * (1.0 - alike)
 
