@@ -16,7 +16,8 @@ from typing import Any
 from workbench.errors import UnsupportedError
 from workbench.sql.algebra.expressions import Call
 from workbench.sql.functions.declaration import Function, function
-from workbench.sql.functions.jsonb_of_postgres import NO_VALUE, has_unkept_signs, jsonb_at_path, refuse_word
+from workbench.sql.functions.json_texts import JsonNumber, refuse_word
+from workbench.sql.functions.jsonb_of_postgres import NO_VALUE, has_unkept_signs, jsonb_at_path
 
 FIRST = "[00]"
 """The step of ``j->0`` in PostgreSQL, where it is a scalar itself, too."""
@@ -29,12 +30,6 @@ UNREAD = {
 """A function that cannot read all JSON -> the one of the same text, and path, that says whether it does not."""
 
 _KINDS = {str: "string", bool: "boolean", dict: "object", list: "array"}
-
-
-class _Number(str):
-    """A number, as it is written."""
-
-    __slots__ = ()
 
 
 class _RepeatedKey:
@@ -53,7 +48,7 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _READER = json.JSONDecoder(
-    object_pairs_hook=_members, parse_float=_Number, parse_int=_Number, parse_constant=refuse_word
+    object_pairs_hook=_members, parse_float=JsonNumber, parse_int=JsonNumber, parse_constant=refuse_word
 )
 _ANY_KEYS = json.JSONDecoder(parse_constant=refuse_word)
 
@@ -106,13 +101,13 @@ def _text(value: Any) -> str | None:
 
 def _differs_in_jsonb(value: Any) -> bool:
     """Whether the types json and jsonb write a value differently."""
-    if isinstance(value, _Number):
+    if isinstance(value, JsonNumber):
         return "e" in value or "E" in value or (value[0] == "-" and not Decimal(value))
     return isinstance(value, (dict, list))
 
 
 def _kind(value: Any) -> str:
-    return "null" if value is None else "number" if isinstance(value, _Number) else _KINDS[type(value)]
+    return "null" if value is None else "number" if isinstance(value, JsonNumber) else _KINDS[type(value)]
 
 
 def _elements(value: Any) -> list[str] | None:
@@ -125,7 +120,7 @@ def _json_text(value: Any) -> str:
         return f"{{{','.join(members)}}}"
     if isinstance(value, list):
         return f"[{','.join(map(_json_text, value))}]"
-    return str(value) if isinstance(value, _Number) else json.dumps(value, ensure_ascii=False)
+    return str(value) if isinstance(value, JsonNumber) else json.dumps(value, ensure_ascii=False)
 
 
 @lru_cache(maxsize=256)
@@ -137,7 +132,7 @@ def _equal(one: Any, other: Any) -> bool:
     """Whether values that are no objects and no arrays are equal: numbers, whatever digits they have."""
     if type(one) is not type(other):
         return False
-    return Decimal(one) == Decimal(other) if isinstance(one, _Number) else bool(one == other)
+    return Decimal(one) == Decimal(other) if isinstance(one, JsonNumber) else bool(one == other)
 
 
 def _has_element(value: Any, compared: Any) -> bool:

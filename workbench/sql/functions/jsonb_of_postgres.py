@@ -22,6 +22,7 @@ from workbench.sql.algebra.types import BOOLEAN, INTEGER, JSON, STRING, array_of
 from workbench.sql.functions import json_of_postgres
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import function
+from workbench.sql.functions.json_texts import refuse_word
 from workbench.sql.functions.json_writers import IN_POSTGRES
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
 from workbench.sql.syntax.dialects import ONLY_POSTGRES
@@ -44,15 +45,6 @@ def _number(token: str) -> Decimal:
     if abs(number.adjusted()) > _MOST_EXPONENT:
         raise ValueError(token)
     return number if number else abs(number)
-
-
-def refuse_word(token: str) -> Any:
-    """Refuse Infinity and NaN, which Python reads in JSON.
-
-    Raises:
-        ValueError: always.
-    """
-    raise ValueError(token)
 
 
 def has_unkept_signs(value: Any) -> bool:

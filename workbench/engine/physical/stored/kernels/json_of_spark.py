@@ -23,6 +23,7 @@ from workbench.engine.physical.stored.kernels.odd_signs import units_of_16_bits
 from workbench.sql.algebra.expressions import Call
 from workbench.sql.algebra.types import Kind
 from workbench.sql.functions.java_digits import text_of_double
+from workbench.sql.functions.json_texts import JsonNumber, NoJsonError, refuse_word
 
 _MOST_DEPTH, _MOST_DIGITS, _MOST_SIGNS_OF_NAME, _MOST_SIGNS = 1_000, 1_000, 50_000, 20_000_000
 """What Jackson reads: brackets inside one another, digits of a number, signs of a name, and of a text that is given."""
@@ -46,16 +47,6 @@ _PATH = re.compile(r"\$((?:\.[^.\[\s*'][^.\[]*|\['[^'?*\s][^'?]*'\]|\[(?:\d{1,9}
 _STEP = re.compile(r"\.([^.\[]+)|\['([^'?]+)'\]|\[(\d+|\*)\]")
 
 
-class _NoJsonError(ValueError):
-    """A text is no JSON."""
-
-
-class _Number(str):
-    """A number, as it is written."""
-
-    __slots__ = ()
-
-
 class _Members(list[tuple[str, Any]]):
     """An object of JSON as names and values; a name may come twice."""
 
@@ -66,26 +57,22 @@ PathStep = str | int | None
 """A name, a place, or all places."""
 
 
-def _number(written: str) -> _Number:
+def _number(written: str) -> JsonNumber:
     if len(written) > _MOST_DIGITS:
         is_fraction = re.match(r"-?0\.[0-9]*\Z", written) is not None  # its 0 does not count
         if sum(map(str.isdigit, written)) - is_fraction > _MOST_DIGITS:
-            raise _NoJsonError
-    return _Number(written)
-
-
-def _refused(word: str) -> Any:
-    raise _NoJsonError(word)
+            raise NoJsonError
+    return JsonNumber(written)
 
 
 def _members(pairs: list[tuple[str, Any]]) -> _Members:
     if any(len(name) > _MOST_SIGNS_OF_NAME for name, _ in pairs):
-        raise _NoJsonError
+        raise NoJsonError
     return _Members(pairs)
 
 
 _PLAIN = json.JSONDecoder(
-    object_pairs_hook=_members, parse_float=_number, parse_int=_number, parse_constant=_refused, strict=False
+    object_pairs_hook=_members, parse_float=_number, parse_int=_number, parse_constant=refuse_word, strict=False
 )
 
 
@@ -94,7 +81,7 @@ def _read(text: str) -> Any:
     """The first value of a text.
 
     Raises:
-        _NoJsonError: there is none.
+        NoJsonError: there is none.
     """
     begin = _after_blanks(text, 0)
     try:
@@ -103,7 +90,7 @@ def _read(text: str) -> Any:
         value, end = _PLAIN.raw_decode(text, begin)
     except (ValueError, RecursionError):
         value, end = _read_as_jackson(text, begin)
-    if not isinstance(value, (list, str)) or isinstance(value, _Number):
+    if not isinstance(value, (list, str)) or isinstance(value, JsonNumber):
         _check_end(text, value, end)
     return value
 
@@ -114,8 +101,8 @@ def _check_end(text: str, value: Any, end: int) -> None:
         return
     sign = text[end]
     of_name = unicodedata.category(sign) in _OF_NAMES or "\x7f" <= sign <= "\x9f"
-    if isinstance(value, _Number) or (sign >= "0" and of_name):
-        raise _NoJsonError
+    if isinstance(value, JsonNumber) or (sign >= "0" and of_name):
+        raise NoJsonError
 
 
 def _read_as_jackson(text: str, at: int) -> tuple[Any, int]:
@@ -130,7 +117,7 @@ def _read_as_jackson(text: str, at: int) -> tuple[Any, int]:
             sign = text[at : at + 1]
         if sign and sign in "[{":
             if len(outer) >= _MOST_DEPTH:
-                raise _NoJsonError
+                raise NoJsonError
             value: Any = [] if sign == "[" else _Members()
             closes = _after_blanks(text, at + 1)
             if text[closes : closes + 1] != ("]" if sign == "[" else "}"):
@@ -149,7 +136,7 @@ def _read_as_jackson(text: str, at: int) -> tuple[Any, int]:
             if sign == ",":
                 break
             if sign != ("}" if isinstance(inside, _Members) else "]"):
-                raise _NoJsonError
+                raise NoJsonError
             outer.pop()
             value, name = inside, of_inside
         else:
@@ -166,7 +153,7 @@ def _read_name(text: str, at: int) -> tuple[str, int]:
     name, end = _read_string(text, at)
     at = _after_blanks(text, end)
     if text[at : at + 1] != ":" or len(name) > _MOST_SIGNS_OF_NAME:
-        raise _NoJsonError
+        raise NoJsonError
     return name, _after_blanks(text, at + 1)
 
 
@@ -175,7 +162,7 @@ def _read_scalar(text: str, at: int) -> tuple[Any, int]:
         return _read_string(text, at)
     found = _SCALAR.match(text, at)
     if found is None:
-        raise _NoJsonError
+        raise NoJsonError
     written = found[0]
     return _WORDS[written] if written in _WORDS else _number(written), found.end()
 
@@ -184,7 +171,7 @@ def _read_string(text: str, at: int) -> tuple[str, int]:
     strings = _STRINGS.get(text[at : at + 1])
     found = strings.match(text, at + 1) if strings is not None else None
     if found is None:
-        raise _NoJsonError
+        raise NoJsonError
     return _joined(_ESCAPED.sub(_unescaped, found[1])), found.end()
 
 
@@ -212,7 +199,7 @@ def _json_text(value: Any, escapes: re.Pattern[str]) -> str:
         match todo.pop():
             case _JsonText() as part:
                 parts.append(part)
-            case _Number() as number:
+            case JsonNumber() as number:
                 parts.append(_number_text(number))
             case str() as text:
                 parts.append(_quoted(text, escapes))
@@ -230,7 +217,7 @@ def _json_text(value: Any, escapes: re.Pattern[str]) -> str:
 
 def _quoted(text: str, escapes: re.Pattern[str]) -> str:
     if len(text) > _MOST_SIGNS:
-        raise _NoJsonError
+        raise NoJsonError
     return f'"{escapes.sub(_escaped, text)}"'
 
 
@@ -303,9 +290,9 @@ def _write(value: Any, style: _Style, out: _Out) -> bool:
         leaves = _leaves(value)
         out += [_json_text(leaf, out.escapes) for leaf in leaves]
         return bool(leaves)
-    is_raw = style is _Style.RAW and isinstance(value, str) and not isinstance(value, _Number)
+    is_raw = style is _Style.RAW and isinstance(value, str) and not isinstance(value, JsonNumber)
     if is_raw and len(value) > _MOST_SIGNS:
-        raise _NoJsonError
+        raise NoJsonError
     out.append(value if is_raw else _json_text(value, out.escapes))
     return True
 
@@ -350,7 +337,7 @@ def json_at_path(text: str, path: str) -> str | None:
     out = _Out(_ESCAPED_ELSEWHERE)
     try:
         found = _evaluate(_read(text), _steps(path) or (), _Style.RAW, out)
-    except _NoJsonError:
+    except NoJsonError:
         return None
     joined = "".join(out)
     return joined if found and not _HALVES.search(joined) else None
@@ -359,7 +346,7 @@ def json_at_path(text: str, path: str) -> str | None:
 def _length(text: str) -> int | None:
     try:
         value = _read(text)
-    except _NoJsonError:
+    except NoJsonError:
         return None
     return len(value) if isinstance(value, list) and not isinstance(value, _Members) else None
 
@@ -367,7 +354,7 @@ def _length(text: str) -> int | None:
 def _names(text: str) -> list[str] | None:
     try:
         value = _read(text)
-    except _NoJsonError:
+    except NoJsonError:
         return None
     return [_HALVES.sub("?", name) for name, _ in value] if isinstance(value, _Members) else None
 
