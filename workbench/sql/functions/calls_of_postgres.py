@@ -69,7 +69,7 @@ def _overlay(text: str, other: str, start: int, length: int) -> str | None:
 
 
 def padding(is_left: bool, most: int) -> Callable[[str, int, str], str | None]:
-    """LPAD or RPAD to at most so many characters; NULL of more."""
+    """LPAD or RPAD to at most ``most`` characters; NULL of more."""
 
     def pad(text: str, length: int, fill: str) -> str | None:
         if length > most:
