@@ -19,14 +19,11 @@ import pyarrow.json
 
 from workbench.arrow.types import filled, to_shown
 from workbench.sql.algebra.types import DataType, Kind
+from workbench.sql.functions.json_texts import quoted_json
 from workbench.sql.functions.stored_values import INFINITE, NAN
 
 _AS_NUMBERS = {Kind.DATE: pa.int32(), **dict.fromkeys((Kind.TIMESTAMP, Kind.INTERVAL, Kind.TIME), pa.int64())}
 _ESCAPED = r'[\x00-\x1f"\\]'
-_ESCAPES = {
-    **{code: f"\\u{code:04X}" for code in range(32)},
-    **{ord(char): f"\\{short}" for char, short in zip('"\\\b\t\n\f\r', '"\\btnfr', strict=True)},
-}
 _BITS, _LEAST = 53, -1074
 """Of a DOUBLE: digits of the mantissa, and the exponent of the smallest number."""
 
@@ -248,7 +245,7 @@ def _escaped(texts: pa.StringArray) -> pa.StringArray:
     odd = filled(pc.match_substring_regex(texts, _ESCAPED), False)
     if not pc.any(odd).as_py():
         return texts
-    escaped = pa.array([text.translate(_ESCAPES) for text in texts.filter(odd).to_pylist()], pa.string())
+    escaped = pa.array([quoted_json(text)[1:-1] for text in texts.filter(odd).to_pylist()], pa.string())
     return pc.replace_with_mask(texts, odd, escaped)
 
 

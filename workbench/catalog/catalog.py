@@ -146,20 +146,20 @@ class Catalog(Search):
 
     def put_order(self, ids: Iterable[NodeId]) -> None:
         """Give all nodes their places in the order."""
-        with self.transaction():
-            before = dict(self.database.rows("SELECT id, position FROM nodes"))
-            moved = [(place, id_) for place, id_ in enumerate(ids, start=1) if before[id_] != place]
-            # No place is taken twice on the way.
-            self.database.run_many("UPDATE nodes SET position = -position WHERE id = ?", [(id_,) for _, id_ in moved])
-            self.database.run_many("UPDATE nodes SET position = ? WHERE id = ?", moved)
+        self._put_places("nodes", "id", ids)
 
     def put_query_order(self, names: Iterable[str]) -> None:
         """Give all queries their places in the order."""
+        self._put_places("queries", "name", names)
+
+    def _put_places(self, table: str, key: str, order: Iterable[NodeId] | Iterable[str]) -> None:
         with self.transaction():
-            places = [(place, name) for place, name in enumerate(names, start=1)]
+            before = dict(self.database.rows(f"SELECT {key}, position FROM {table}"))
+            moved = [(place, name) for place, name in enumerate(order, start=1) if before.get(name) != place]
             # No place is taken twice on the way.
-            self.database.run_many("UPDATE queries SET position = -position WHERE name = ?", [(n,) for _, n in places])
-            self.database.run_many("UPDATE queries SET position = ? WHERE name = ?", places)
+            there = [(name,) for _, name in moved]
+            self.database.run_many(f"UPDATE {table} SET position = -position WHERE {key} = ?", there)
+            self.database.run_many(f"UPDATE {table} SET position = ? WHERE {key} = ?", moved)
 
     def remove_node(self, id_: NodeId) -> None:
         """Remove a node, and the predicates and expressions that only it had; nothing happens if there is none."""

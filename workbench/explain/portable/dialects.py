@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from workbench.errors import UnsupportedError, nearest
 from workbench.sql.algebra.types import DataType, Kind
+from workbench.sql.dialect import means
 
 _TYPES = {
     Kind.BOOLEAN: "BOOLEAN",
@@ -23,51 +24,36 @@ _EPOCH = "CAST(EXTRACT(EPOCH FROM {}) * 1000000 AS BIGINT)"
 
 @dataclass(frozen=True)
 class PortableDialect:
-    """A database that a network can be written for.
-
-    Attributes:
-        name: what it is called.
-        create: begins the statement that makes a view; the name follows.
-        quote: stands around a name.
-        types: its types of kinds of values.
-        decimal: its type of decimals.
-        bytewise: makes a text compare by its bytes.
-        wide: its type of integers in which their arithmetic does not overflow; "" where that is an error of it.
-        whole_quotient: the operator of the quotient of integers that cuts off its fraction.
-        quotient: the operator by which decimals are divided: ``/`` where it gives all digits, one of whole numbers
-            where it does not; "" where neither is there.
-        try_cast: gives NULL where a type has no such value, of a value and a type; "" where nothing does.
-        micros: gives the microseconds of a time since 1970, of the time; "" where nothing does.
-        total: the sum of integers, of DISTINCT or nothing, and the integer: NULL where it is too large, or wider.
-        truncated: cuts off the fraction of a number.
-        days_between: the days from the second of two dates to the first.
-        days_later, seconds_later: a date or time moved by a number.
-        skips_nulls: whether GREATEST and LEAST leave NULLs out.
-        finds_nulls: whether NULL is not distinct from NULL in EXISTS, too.
-        recursive: whether it has recursive queries.
-        bool_aggregates: whether it has BOOL_AND and BOOL_OR.
-    """
+    """A database that a network can be written for."""
 
     name: str
-    create: str = "CREATE VIEW"
-    quote: str = '"'
+    create: str = means("begins the statement that makes a view; the name follows", "CREATE VIEW")
+    quote: str = means("stands around a name", '"')
     types: Mapping[Kind, str] = field(default_factory=lambda: _TYPES)
-    decimal: str = "NUMERIC"
-    bytewise: str = ""
-    wide: str = ""
-    whole_quotient: str = "/"
-    quotient: str = "/"
-    try_cast: str = ""
-    micros: str = ""
-    total: str = "SUM({}{})"
-    truncated: str = "TRUNC({})"
-    days_between: str = "({} - {})"
-    days_later: str = "({0} {2} CAST({1} AS INTEGER))"
-    seconds_later: str = "({0} {2} INTERVAL '{1}' SECOND)"
-    skips_nulls: bool = True
-    finds_nulls: bool = True
-    recursive: bool = True
-    bool_aggregates: bool = True
+    """Its types of kinds of values."""
+    decimal: str = means("its type of decimals", "NUMERIC")
+    bytewise: str = means("makes a text compare by its bytes", "")
+    wide: str = means('its type of integers in which arithmetic does not overflow; "" where that is an error of it', "")
+    whole_quotient: str = means("the operator of the quotient of integers that cuts off its fraction", "/")
+    quotient: str = means(
+        "the operator by which decimals are divided: / where it gives all digits, one of whole numbers where it does "
+        'not; "" where neither is there',
+        "/",
+    )
+    try_cast: str = means('gives NULL where a type has no such value, of a value and a type; "": nothing does', "")
+    micros: str = means('gives the microseconds of a time since 1970, of the time; "" where nothing does', "")
+    total: str = means(
+        "the sum of integers, of DISTINCT or nothing, and of the integer: NULL where it is too large, or wider",
+        "SUM({}{})",
+    )
+    truncated: str = means("cuts off the fraction of a number", "TRUNC({})")
+    days_between: str = means("the days from the second of two dates to the first", "({} - {})")
+    days_later: str = means("a date moved by a number of days", "({0} {2} CAST({1} AS INTEGER))")
+    seconds_later: str = means("a time moved by a number of seconds", "({0} {2} INTERVAL '{1}' SECOND)")
+    skips_nulls: bool = means("GREATEST and LEAST leave NULLs out", True)
+    finds_nulls: bool = means("NULL is not distinct from NULL in EXISTS, too", True)
+    recursive: bool = means("it has recursive queries", True)
+    bool_aggregates: bool = means("it has BOOL_AND and BOOL_OR", True)
 
     def type_name(self, type_: DataType) -> str:
         """Its name of a type.

@@ -184,14 +184,15 @@ class _Script:
                 case Analytic():
                     return self._analytic(node)
                 case Window():
-                    what = "a window that moves with now()"
-                    raise UnsupportedError(
-                        f"{what} cannot be written for {self._to.name}, which has no time of a stream"
-                    )
+                    raise self._no_window()
                 case Source():
                     return ""
         except UnsupportedError as problem:
             raise UnsupportedError(f"{self._queries_of(node)}: {problem.message}", hint=problem.hint) from None
+
+    def _no_window(self) -> UnsupportedError:
+        what = "a window that moves with now()"
+        return UnsupportedError(f"{what} cannot be written for {self._to.name}, which has no time of a stream")
 
     def _queries_of(self, node: Node) -> str:
         return "query " + ", ".join(dict.fromkeys(map(checked_query, self._network.served[node.id])))
@@ -311,8 +312,7 @@ class _Script:
         writer = self._writer()
         try:
             if plan.window:
-                what = "a window that moves with now()"
-                raise UnsupportedError(f"{what} cannot be written for {self._to.name}, which has no time of a stream")
+                raise self._no_window()
             names = unique_names([output.name for output in plan.outputs])
             shown = [
                 f"{writer.expression(output.expression)} AS {self._to.quoted(name)}"
