@@ -165,7 +165,7 @@ class Dialect:
     extremes_skip_nulls: bool = means("MIN_BY and MAX_BY pass over rows whose value is NULL")
     counts_rows_as: str = means('how several values are written as one for COUNT(DISTINCT …); "": it takes several', "")
     count_if_is_sum: bool = means("COUNT_IF is the sum of ones and zeros, which is NULL of no rows")
-    median_cuts_decimals: bool = means("MEDIAN of a DECIMAL loses digits")
+    quantiles_keep_type: bool = means("MEDIAN and QUANTILE_CONT of a DECIMAL are one, and of a DATE a TIMESTAMP")
     median_has_frames: bool = means("MEDIAN and other quantiles are computed over frames")
     separator: str = means("what STRING_AGG and its like put between texts unless they say it", "")
     null_separator_is_empty: bool = means("texts are joined without a separator that is NULL; else to NULL", True)

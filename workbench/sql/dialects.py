@@ -49,7 +49,7 @@ DUCKDB = _dialect(
     "narrow_literals follows_ieee root_of_negative_is_nan power_of_one_is_one sign_of_nan_is_zero rounds_in_double "
     "length_of_arrays takes_patterns_of_rows offset_in_texts takes_last_instant names_in_formats day_of_week "
     "epoch_is_double full_names_of_days floor_of_integer_is_double concat_skips_nulls array_of_subquery "
-    "extremes_skip_nulls count_if_is_sum median_cuts_decimals median_has_frames clock_in_intervals "
+    "extremes_skip_nulls count_if_is_sum quantiles_keep_type median_has_frames clock_in_intervals "
     "date_plus_interval_is_time interval_texts isnull_is_operator fields_have_names places_from_one texts_have_places "
     "joined_nulls_are_null finds_beside_nulls generates_series pivots pivots_on json_keys_as_they_are at_time_zone "
     "keeps_offset iso_weeks trailing_commas limits_shares exports_state times_begin_again casts_in_python "

@@ -62,6 +62,15 @@ AGGREGATES = {
         "SELECT g, MEDIAN(amount) AS m, MEDIAN(k) AS mk FROM t GROUP BY g",
         "SELECT g, quantile_cont(amount::DOUBLE, 0.5), quantile_cont(k::DOUBLE, 0.5) FROM t GROUP BY g",
     ),
+    "quantiles_keep_type": Case(
+        "SELECT g, MEDIAN(amount) AS a, MEDIAN(wide) AS b, MEDIAN(d) AS c, MEDIAN(ts) AS e, AVG(ts) AS f, AVG(d) AS h,"
+        " QUANTILE_CONT(amount, 0.77) AS i, QUANTILE_CONT(ts, [0.1, 0.333]) AS j"
+        " FROM t WHERE ts IS NULL OR ts < TIMESTAMP '9999-12-31' GROUP BY g",
+        dialect="duckdb",
+    ),
+    "median_of_frames_keeps_type": Case(
+        "SELECT id, MEDIAN(amount) OVER (PARTITION BY g ORDER BY id ROWS 4 PRECEDING) AS a FROM t", dialect="duckdb"
+    ),
     "median_of_all": Case("SELECT MEDIAN(x) AS m FROM t", "SELECT quantile_cont(x, 0.5) FROM t"),
     "percentile": Case(
         "SELECT flag, PERCENTILE(amount, 0.9) AS p, PERCENTILE(x, 0.25) AS q FROM t GROUP BY flag",

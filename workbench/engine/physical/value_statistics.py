@@ -80,8 +80,8 @@ class ValueStatistic:
 
     Attributes:
         function: ``bit_and, bit_or, bit_xor, entropy, frequencies, mad, max, median, min, mode, percentile,
-            percentile_disc, product, sum, listagg, array_agg`` or ``array_agg_limit``; with ``_desc`` in the other
-            order. A sum is of DISTINCT values.
+            percentile_disc, product, quantile_cont, sum, listagg, array_agg`` or ``array_agg_limit``; with ``_desc``
+            in the other order. A sum is of DISTINCT values.
         of: the values.
         type: of the statistic.
         fraction: of a percentile.
@@ -171,7 +171,7 @@ def statistic_of_values(statistic: AggregateCall) -> ValueStatistic:
             of = CountedValues.of_tuples((*order, value), (), counts)
             return replace(_list_of(statistic, of, (*order, value)), limit=limit)
         case (
-            ("percentile" | "percentile_disc" | "percentile_disc_desc"),
+            ("percentile" | "quantile_cont" | "percentile_disc" | "percentile_disc_desc"),
             (argument, Constant(Decimal() as fraction)),
         ):
             return ValueStatistic(statistic.function, CountedValues.of(argument), statistic.type, fraction)

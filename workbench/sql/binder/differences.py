@@ -141,7 +141,8 @@ _DIFFERENT: dict[type[exp.Expr], _Difference] = {
     exp.Cast: _CAST,
     exp.TryCast: _CAST,
     exp.Avg: _Difference("AVG of exact numbers", "databases keep different digits: write AVG(CAST(x AS DOUBLE))",
-                       lambda bound: call_arguments(bound)[0].type == DOUBLE or is_call(bound, NUMERIC_QUOTIENT)),
+                       lambda bound: (call_arguments(bound)[0].type == DOUBLE or bound.type.kind is Kind.TIMESTAMP
+                                      or is_call(bound, NUMERIC_QUOTIENT))),
     **dict.fromkeys((exp.Add, exp.Sub, exp.Mul),
                     _Difference("a result of that many digits", "CAST one side AS DECIMAL(p,s) with fewer of them",
                                 _keeps_digits, "postgres")),

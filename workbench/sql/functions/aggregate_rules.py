@@ -104,7 +104,8 @@ def _products(*products: Powers) -> StatisticRule:
 _VALUES = StatisticRule(KeptAs.VALUES, reason=_NEEDS_VALUES)
 
 _OF_VALUES = (
-    "bit_and", "bit_or", "bit_xor", "entropy", "frequencies", "mad", "median", "mode", "percentile", "product"
+    "bit_and", "bit_or", "bit_xor", "entropy", "frequencies", "mad", "median", "mode", "percentile", "product",
+    "quantile_cont",
 )  # fmt: skip
 RULES: Mapping[str, StatisticRule] = {
     "count": StatisticRule(KeptAs.COUNT, "count", "total", framed=True),

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import partial
 
 from sqlglot import exp
@@ -44,6 +45,8 @@ Keep = Callable[[AggregateCall], None]
 Expand = Callable[[Arguments, bool, Keep], Expression]
 """Makes an aggregate of statistics: from its arguments, whether they are DISTINCT, and what takes the statistics."""
 
+HALF = Decimal("0.5")
+"""The share of the median."""
 SQUARES_FIT = 18
 """Digits up to which the square of a decimal is exact in 38 digits; INTEGER squares are too, by their range."""
 SQUARED_SCALE = 12
@@ -345,6 +348,8 @@ AGGREGATES = {aggregate.name: aggregate for aggregate in (
     _aggregate("mad(double): double", shorthands.MedianDeviation),
     _aggregate("mode(any)", exp.Mode, unordered=_ANY),
     _aggregate("percentile(double, any): double", exp.Quantile, exp.PercentileCont, names="percentile"),
+    # That of decimals and times, which is one, too.
+    _aggregate("quantile_cont(any, any)"),
     _aggregate("percentile_disc(any, any)", exp.PercentileDisc),
     # An exact answer is the best approximation.
     _aggregate("approx_percentile(any, any[, any])", exp.ApproxQuantile, expand=_as("percentile_disc", 2)),

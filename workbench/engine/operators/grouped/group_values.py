@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.types import filled
+from workbench.engine.operators.grouped.interpolation import between
 from workbench.engine.operators.grouped.state_lookup import KeyedLookup
 from workbench.engine.operators.grouped.value_counts import (
     ChangedValues,
@@ -28,6 +29,7 @@ from workbench.engine.operators.grouped.value_counts import (
     middle_of,
     percentile,
     place_of,
+    ranks_around,
     shown_statistic,
 )
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
@@ -79,7 +81,7 @@ class GroupValues:
             return self._most_frequent(statistic, before)
         if statistic.ends is not None and self._far_apart(statistic.ends[0]):
             return self._at_end(*statistic.ends).statistic(statistic)
-        if statistic.function not in (*_PLACES, *_PERCENTILES, "mad") or not self.ranked:
+        if statistic.function not in (*_PLACES, *_PERCENTILES, "quantile_cont", "mad") or not self.ranked:
             return self._sorted.statistic(statistic)
         at = np.array(sorted(self.ranked), dtype=np.int64)
         mask = np.zeros(self.dirty.num_rows, dtype=bool)
@@ -114,9 +116,16 @@ class GroupValues:
             return pa.array(numbers, mask=~there)
         if statistic.function == "mad":
             return pa.array([self._median_deviation(int(each), statistic) for each in at], pa.float64())
-        places = [place_of(statistic, total) for total in totals.tolist()]
-        values = [group.value_at(at).as_py() if group.total else None for group, at in zip(groups, places, strict=True)]
-        return pa.array(values, self.dirty.schema.field(self.of.column).type)
+        type_ = self.dirty.schema.field(self.of.column).type
+
+        def values_at(ranks: Sequence[int]) -> pa.Array:
+            each = zip(groups, ranks, strict=True)
+            return pa.array([group.value_at(at).as_py() if group.total else None for group, at in each], type_)
+
+        if statistic.function == "quantile_cont":
+            low, high, share = ranks_around(np.maximum(totals, 1), float(statistic.fraction))
+            return between(values_at(low.tolist()), values_at(high.tolist()), share)
+        return values_at([place_of(statistic, total) for total in totals.tolist()])
 
     def _median_deviation(self, group: int, statistic: ValueStatistic) -> float | None:
         """MAD of a large group; where its median is not finite, distances are not in the order of values."""

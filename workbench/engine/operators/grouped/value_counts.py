@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from workbench.arrow.stored_values import as_shown, to_texts
 from workbench.arrow.types import filled, to_arrow
+from workbench.engine.operators.grouped.interpolation import between
 from workbench.engine.operators.grouped.statistics import cast_or_null
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
 from workbench.engine.physical.value_statistics import VALUES, CountedValues, DistinctPart, ValueStatistic
@@ -145,6 +146,8 @@ class SortedValues:
                 result = own._taken(own._most_frequent())
             case "median" | "percentile":
                 result = own._percentile(float(statistic.fraction))
+            case "quantile_cont":
+                result = own._interpolated(float(statistic.fraction))
             case "mad":
                 result = own._median_deviation()
             case "percentile_disc" | "percentile_disc_desc":
@@ -296,6 +299,17 @@ class SortedValues:
 
         return self._numbers(percentile(np.maximum(totals, 1), fraction, value_at))
 
+    def _interpolated(self, fraction: float) -> pa.Array:
+        """The percentile of each group, in the type of the values."""
+        through, totals = np.cumsum(self.counts), self._totals
+        there = np.flatnonzero(totals)
+        before, place = (np.cumsum(totals) - totals)[there], np.full(self.groups, -1, dtype=np.int64)
+        low, high, share = ranks_around(totals[there], fraction)
+        at_low, at_high = (np.searchsorted(through, before + rank, side="right") for rank in (low, high))
+        found = between(self.values.take(pa.array(at_low)), self.values.take(pa.array(at_high)), share)
+        place[there] = np.arange(len(there))
+        return found.take(pa.array(place, mask=place < 0))
+
     def _median_deviation(self) -> pa.Array:
         """The median of the distances of the values of each group from its median."""
         middle = self._percentile(0.5).to_numpy(zero_copy_only=False)
@@ -383,12 +397,23 @@ def percentile(
         fraction: from 0 to 1.
         value_at: the value of each group that has a rank there, from 0.
     """
+    low, high, share = ranks_around(totals, fraction)
+    at_low, at_high = value_at(low), value_at(high)
+    with np.errstate(invalid="ignore"):
+        found = (1 - share) * at_low + share * at_high
+    return np.where((low == high) | (at_low == at_high), at_low, found)
+
+
+def ranks_around(totals: CountArray, fraction: float) -> tuple[CountArray, CountArray, npt.NDArray[np.float64]]:
+    """The ranks of the two values that a percentile is between, from 0, and how far it is from the first.
+
+    Example:
+        >>> [part.tolist() for part in ranks_around(np.array([4]), 0.5)]
+        [[1], [2], [0.5]]
+    """
     position = (totals - 1) * fraction
     low, high = np.floor(position), np.ceil(position)
-    at_low, at_high = value_at(low.astype(np.int64)), value_at(high.astype(np.int64))
-    with np.errstate(invalid="ignore"):
-        between = (high - position) * at_low + (position - low) * at_high
-    return np.where((low == high) | (at_low == at_high), at_low, between)
+    return low.astype(np.int64), high.astype(np.int64), position - low
 
 
 def _counts(rows: pa.RecordBatch) -> CountArray:

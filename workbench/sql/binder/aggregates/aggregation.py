@@ -9,7 +9,7 @@ from decimal import Decimal
 from sqlglot import exp
 
 from workbench.errors import SqlError, with_article
-from workbench.sql.algebra.coercion import AS_SECONDS, TypeClash, coerce, no_order, refuse_maps
+from workbench.sql.algebra.coercion import AS_SECONDS, TypeClash, no_order, refuse_maps
 from workbench.sql.algebra.counted import counted_number, counted_values
 from workbench.sql.algebra.expressions import (
     AggregateCall,
@@ -25,15 +25,14 @@ from workbench.sql.algebra.expressions import (
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import (
     BINARY,
-    BOOLEAN,
     DOUBLE,
     INTEGER,
-    MAX_PRECISION,
     STRING,
     Kind,
     array_of,
     decimal,
 )
+from workbench.sql.binder.aggregates import aggregates_of_duckdb
 from workbench.sql.binder.aggregates.arguments import argument_of
 from workbench.sql.binder.aggregates.ordered import (
     FIRST_PLACE,
@@ -51,7 +50,7 @@ from workbench.sql.functions import aggregates
 from workbench.sql.functions.aggregate_calls import AggregateSyntax, aggregate_name, read_aggregate
 from workbench.sql.functions.aggregate_rules import DESCENDING
 from workbench.sql.functions.aggregates import AGGREGATES
-from workbench.sql.functions.calls import call, cast
+from workbench.sql.functions.calls import call
 from workbench.sql.functions.operators import numeric_quotient, refuse_quotients
 from workbench.sql.functions.order_of_parts import placed
 from workbench.sql.functions.reading import ExpressionBinder
@@ -190,13 +189,15 @@ class Aggregation:
             name, arguments = in_order(syntax, arguments, node, b, rows)
         elif name == "percentile_disc" and syntax.order and syntax.order[0].args.get("desc"):
             name += DESCENDING
-        if name in _OF_MIDDLES and b.rules.median_cuts_decimals and arguments[0].type.kind is Kind.DECIMAL:
-            b.source.refuse(f"{name.upper()} of a DECIMAL", node, "duckdb cuts its digits off: CAST it AS DOUBLE")
+        if name in _OF_MIDDLES and b.rules.quantiles_keep_type and arguments[0].type.kind in _INTERPOLATED:
+            return aggregates_of_duckdb.quantile(name, tuple(arguments), node, self.keep, b.source)
         if name in ("min_by", "max_by") and b.rules.extremes_skip_nulls:
             value, key = arguments
             arguments = [value, call("case", call("is_null", value), Constant(None, STRING), key)]
         if name == "count_if" and b.rules.count_if_is_sum:
-            return _count_if_in_duckdb(arguments[0], self.keep)
+            return aggregates_of_duckdb.count_if(arguments[0], self.keep)
+        if name == "avg" and b.rules.average is Quotient.DOUBLE and arguments[0].type.kind in _AVERAGED:
+            return aggregates_of_duckdb.average(arguments[0], syntax.distinct, self.keep)
         result = interval_arithmetic.aggregate(
             b, name, arguments, node, lambda given: aggregates.expand(name, given, syntax.distinct, self.keep)
         )
@@ -205,8 +206,6 @@ class Aggregation:
         if syntax.name == "listagg" and b.bind(syntax.parts[0]).type == BINARY:
             return call("unhex", result)
         of_exact = name == "avg" and arguments[0].type.kind in (Kind.INTEGER, Kind.DECIMAL)
-        if of_exact and b.rules.average is Quotient.DOUBLE:
-            return _average_in_duckdb(result)
         if of_exact and b.rules.average is Quotient.NUMERIC:
             assert isinstance(result, Call)
             refuse_quotients(arguments[0])
@@ -237,23 +236,6 @@ class Aggregation:
             raise b.source.error(f"aggregate {user.name}: {error.message}", node, error.hint) from None
 
 
-def _average_in_duckdb(average: Expression) -> Expression:
-    """The average of exact numbers as DuckDB computes it: the sum of the digits by their number and scale, as DOUBLE.
-
-    Where the digits of the sum may not fit 38 it stays what it was, and is refused.
-    """
-    assert isinstance(average, Call)
-    total, count = average.arguments
-    scale = total.type.scale
-    if total.type.precision + scale > MAX_PRECISION:
-        return average
-    digits = call("*", total, Constant(10**scale, INTEGER)) if scale else total
-    divisor = cast(count, DOUBLE)
-    if scale:
-        divisor = call("*", divisor, Constant(float(10**scale), DOUBLE))
-    return call("/", cast(digits, DOUBLE), divisor)
-
-
 def level_of(node: exp.Expr, scope: Scope) -> int:
     """How many queries around it the one is whose rows an aggregate is of, where it reads no column of its own query.
 
@@ -279,14 +261,6 @@ def _is_of_a_subquery(node: exp.Expr, b: ExpressionBinder) -> bool:
     select = node.find_ancestor(exp.Select)
     without_from = select is not None and select.args.get("from_") is None
     return b.rules.level_of_subqueries and without_from and node.find(exp.Query) is not None
-
-
-def _count_if_in_duckdb(test: Expression, keep: aggregates.Keep) -> Expression:
-    """COUNT_IF as DuckDB computes it, a sum, which is NULL where every test is NULL and over no rows."""
-    known = coerce(test, BOOLEAN)
-    one, zero = Constant(1, INTEGER), Constant(0, INTEGER)
-    counted = call("case", known, one, call("not", known), zero, Constant(None, INTEGER))
-    return cast(aggregates.expand("sum", (counted,), False, keep), INTEGER)
 
 
 def _of_no_rows(array: Expression, b: ExpressionBinder) -> Expression:
@@ -326,6 +300,8 @@ _OF_A_ROW = {
     "min": "the smallest of a row is LEAST(a, b); MIN_BY(x, t) is the x where t is the least",
 }
 _OF_MIDDLES = ("mad", "median", "percentile")
+_INTERPOLATED = aggregates_of_duckdb.INTERPOLATED
+_AVERAGED = (Kind.INTEGER, Kind.DECIMAL, *aggregates_of_duckdb.TIMES)
 _SHARES = ("percentile", "percentile_disc", "approx_percentile")
 _WITH_SHARE = "as in PERCENTILE(amount, 0.9), or PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY amount): 90 percent"
 
