@@ -23,7 +23,7 @@ _WHOLE = 2.0**52
 _Floats = npt.NDArray[np.float64]
 
 
-def between(low: pa.Array, high: pa.Array, share: _Floats) -> pa.Array:
+def between(low: pa.Array, high: pa.Array, share: npt.NDArray[np.float64]) -> pa.Array:
     """The value at a share of the way from one value to another.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import Context, Decimal
+from decimal import Decimal
 from functools import lru_cache
 
 import numpy as np
@@ -21,7 +21,7 @@ from workbench.engine.physical.stored.unscaled import (
 from workbench.sql.algebra.expressions import Expression
 from workbench.sql.algebra.types import MAX_PRECISION, DataType, Kind
 
-_EXACT = Context(prec=2 * MAX_PRECISION)
+_LOW_WORD = 2**64 - 1
 _WIDE = 76
 """Digits of Arrow's largest decimals: enough for 38 on each side of the point."""
 
@@ -123,6 +123,9 @@ def fitting(numbers: pa.Array, type_: DataType) -> pa.Array:
 
 def from_integers(numbers: Iterable[int | None], type_: DataType) -> pa.Array:
     """Unscaled integers as decimals, NULL where they have more than 38 digits."""
-    most = 10**MAX_PRECISION
-    fitting = (None if n is None or abs(n) >= most else Decimal(n).scaleb(-type_.scale, _EXACT) for n in numbers)
-    return pa.array(fitting, to_arrow(type_))
+    most, found = 10**MAX_PRECISION, list(numbers)
+    fitting = [0 if n is None or abs(n) >= most else n for n in found]
+    low = np.fromiter((n & _LOW_WORD for n in fitting), np.uint64, len(fitting)).view(np.int64)
+    words = np.stack([low, np.fromiter((n >> 64 for n in fitting), np.int64, len(fitting))], axis=1)
+    valid = pa.array([n is not None and -most < n < most for n in found]).buffers()[1]
+    return pa.Array.from_buffers(to_arrow(type_), len(found), [valid, pa.py_buffer(words)])

@@ -18,7 +18,7 @@ INTERPOLATED = (Kind.DECIMAL, *TIMES)
 _HALF = Constant(aggregates.HALF, decimal(2, 1))
 
 
-def average(value: Expression, distinct: bool, keep: aggregates.Keep) -> Expression:
+def average_of_duckdb(value: Expression, distinct: bool, keep: aggregates.Keep) -> Expression:
     """AVG of exact numbers, or of dates and times.
 
     Args:
@@ -53,7 +53,7 @@ def _average_of_digits(mean: Expression) -> Expression:
         return call("/", cast(total, DOUBLE), divisor)
     if total.type.precision + scale <= MAX_PRECISION:
         digits = call("*", total, Constant(10**scale, INTEGER))
-    else:  # the product might have more than 38; of so many, DuckDB rounds twice
+    else:  # the product might have more than 38; there DuckDB rounds twice
         point, nothing = Constant(".", STRING), Constant("", STRING)
         digits = cast(call("replace", as_string(total), point, nothing), decimal(MAX_PRECISION, 0))
     return call("/", cast(digits, DOUBLE), call("*", divisor, Constant(float(10**scale), DOUBLE)))

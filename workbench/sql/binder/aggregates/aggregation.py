@@ -197,7 +197,7 @@ class Aggregation:
         if name == "count_if" and b.rules.count_if_is_sum:
             return aggregates_of_duckdb.count_if(arguments[0], self.keep)
         if name == "avg" and b.rules.average is Quotient.DOUBLE and arguments[0].type.kind in _AVERAGED:
-            return aggregates_of_duckdb.average(arguments[0], syntax.distinct, self.keep)
+            return aggregates_of_duckdb.average_of_duckdb(arguments[0], syntax.distinct, self.keep)
         result = interval_arithmetic.aggregate(
             b, name, arguments, node, lambda given: aggregates.expand(name, given, syntax.distinct, self.keep)
         )

@@ -153,9 +153,19 @@ def _numeric_quotient(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
         away = whole * 10**kept + _rounded(part, b) * 10 ** (kept - digits)
         return None if away >= 10**call.type.precision else -away if (above < 0) != (below < 0) else away
 
+    first, at = _distinct_pairs(arguments[0], arguments[1])
+    arguments = [each.take(pa.array(first)) for each in arguments]
     missing = np.asarray(arguments[0].is_null()) | np.asarray(arguments[1].is_null())
     pairs = zip(*(large_integers(each).tolist() for each in arguments), missing.tolist(), strict=True)
-    return from_integers((None if lost else divided(above, below) for above, below, lost in pairs), call.type)
+    found = from_integers((None if lost else divided(above, below) for above, below, lost in pairs), call.type)
+    return found.take(pa.array(at))
+
+
+def _distinct_pairs(left: pa.Array, right: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Where each pair of values stands first, and which of them every row has: rows of a join have few totals."""
+    codes = [each.dictionary_encode("encode").indices.to_numpy().astype(np.int64) for each in (left, right)]
+    _, first, at = np.unique(codes[0] << 32 | codes[1], return_index=True, return_inverse=True)
+    return first, at
 
 
 def _digits_of_product(type_: DataType, scale: int) -> int:
