@@ -4,6 +4,8 @@
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.up-to-date
+# By a name of its own: a recipe that says MAKE is run by `make -n`, too.
+LINT = $(MAKE) --no-print-directory lint
 
 # IPython warns when another environment is active in the shell, and a warning fails a test.
 unexport VIRTUAL_ENV
@@ -28,7 +30,7 @@ test: $(STAMP) java ## run the whole test suite, and lint beside it
 	@sh scripts/system-packages.sh chromium
 	@$(BIN)/python -m compileall -q -j 2 workbench benchmarks
 	@mkdir -p build
-	@nice $(MAKE) --no-print-directory lint > build/lint.log 2>&1 & lint=$$!; \
+	@nice $(LINT) > build/lint.log 2>&1 & lint=$$!; \
 	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS); tests=$$?; \
 	wait $$lint; linted=$$?; cat build/lint.log; exit $$((tests + linted))
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from workbench.network.sql_text import INFIX, expression_sql
 from workbench.sql.algebra.expressions import Call, Column
 from workbench.sql.algebra.types import BOOLEAN, STRING
@@ -23,11 +21,10 @@ OTHERS = {"variable", "lambda", "field", "struct"}
 """Parts of what has a syntax of its own."""
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - OTHERS))
-def test_a_function_is_called_as_sql_calls_it(name: str) -> None:
-    function = FUNCTIONS[name]
-    arguments = [Column(letter, STRING) for letter in "abcdef"[: max(function.least, 1)]]
-    text = expression_sql(Call(name, tuple(arguments), BOOLEAN))
-    called = {word.lower() for word in re.findall(r"(\w+)\(", text)}
-    called = {word for word in called if not word.startswith("list_")}  # duckdb has them of all aggregates
-    assert called <= KNOWN | SYNTAX | set(INFIX), text
+def test_every_function_is_called_as_sql_calls_it() -> None:
+    for name in sorted(FUNCTIONS.keys() - OTHERS):
+        arguments = [Column(letter, STRING) for letter in "abcdef"[: max(FUNCTIONS[name].least, 1)]]
+        text = expression_sql(Call(name, tuple(arguments), BOOLEAN))
+        called = {word.lower() for word in re.findall(r"(\w+)\(", text)}
+        called = {word for word in called if not word.startswith("list_")}  # duckdb has them of all aggregates
+        assert called <= KNOWN | SYNTAX | set(INFIX), text

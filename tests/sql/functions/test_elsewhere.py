@@ -46,12 +46,19 @@ BROUGHT = """
 
 
 @pytest.mark.parametrize("dialect", ["spark", "duckdb", "postgres", "databricks", "oracle"])
-@pytest.mark.parametrize("name", BROUGHT.split())
-def test_what_a_hint_names_is_accepted(name: str, dialect: str) -> None:
-    hint = usual_call(name, dialect)
-    if hint is not None:
-        form = hint.removeprefix("the same is written as in ")
-        bind(f"SELECT x FROM T WHERE {form}" if "CURRENT_" in form else f"SELECT {form} FROM T", dialect, SCHEMA)
+def test_what_a_hint_names_is_accepted(dialect: str) -> None:
+    refused = []
+    for name in BROUGHT.split():
+        form = (usual_call(name, dialect) or "").removeprefix("the same is written as in ")
+        try:
+            bind(
+                f"SELECT x FROM T WHERE {form}" if "CURRENT_" in form else f"SELECT {form or 'x'} FROM T",
+                dialect,
+                SCHEMA,
+            )
+        except WorkbenchError as error:
+            refused.append(f"{name}: {error}")
+    assert not refused, "\n".join(refused)
 
 
 @pytest.mark.parametrize("call", ["STRFTIME(t, '%Y')", "LIST(x)", "GETDATE()", "nunique(x)", "TextJoin(',', s)"])

@@ -56,13 +56,14 @@ def _random(rng: random.Random, depth: int) -> Expression:
     return _call(name, *(_random(rng, depth - 1) for _ in range(1 if name == "not" else rng.randint(2, 3))))
 
 
-@pytest.mark.parametrize("seed", range(300))
-def test_true_for_exactly_the_same_rows(seed: int) -> None:
-    expression = _random(random.Random(seed), 4)
-    predicates = normal_form(expression)
-    for values in itertools.product(DOMAIN, repeat=3):
-        row = dict(zip("abc", values, strict=True))
-        assert satisfied(predicates, row) == (value(expression, row) is True), (str(predicates), row)
+@pytest.mark.parametrize("part", range(10))
+def test_true_for_exactly_the_same_rows(part: int) -> None:
+    for seed in range(part, 300, 10):
+        expression = _random(random.Random(seed), 4)
+        predicates = normal_form(expression)
+        for values in itertools.product(DOMAIN, repeat=3):
+            row = dict(zip("abc", values, strict=True))
+            assert satisfied(predicates, row) == (value(expression, row) is True), (seed, str(predicates), row)
 
 
 def _terms(count: int) -> Expression:
