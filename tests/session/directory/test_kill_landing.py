@@ -21,6 +21,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from long import one_in
 from oracle.test_by_tasks import killing
 from servers import ISOLATES, Broker, answers_dropped, isolating_broker, object_store
 from worker_processes import worker_processes
@@ -98,7 +99,7 @@ class Landing(threading.Thread):
 
 @pytest.mark.parametrize(
     ("at_store", "reads"),
-    [(False, "driver"), (False, "tasks"), (True, "driver"), (True, "tasks"), (True, "workers")],
+    one_in(2, [(False, "driver"), (True, "tasks"), (True, "driver"), (False, "tasks"), (True, "workers")]),
     ids=lambda given: given if isinstance(given, str) else "in the store, too" if given else "in a folder",
 )
 @pytest.mark.timeout(300 + 60 * KILLS)
