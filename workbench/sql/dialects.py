@@ -27,7 +27,8 @@ _SPARK = _dialect(
     "exact alias_in_select_list floor_is_integer root_of_negative_is_nan substring_from_zero timestamp_is_instant "
     "names_in_formats takes_patterns_of_rows trunc_by_name interval_texts texts_as_in_spark literals_have_signs "
     "has_binary explodes pivots lists_any_values difference_of_dates_is_interval rounds_intervals half_days_in_times "
-    "ranks_need_order subtracts_times using_takes_first doubles_quotes operands_commute reads_constant_texts",
+    "rows_are_structs ranks_need_order subtracts_times using_takes_first "
+    "doubles_quotes operands_commute reads_constant_texts",
     alias_in_order=Preferred.ALIAS,
     byte_collations=frozenset({"UTF8_BINARY"}),
     lacks=frozenset({"DISTINCT ON", "REPLACE behind *"}),
@@ -53,7 +54,7 @@ DUCKDB = _dialect(
     "date_plus_interval_is_time interval_texts isnull_is_operator fields_have_names places_from_one texts_have_places "
     "joined_nulls_are_null finds_beside_nulls generates_series pivots pivots_on json_keys_as_they_are at_time_zone "
     "keeps_offset iso_weeks trailing_commas limits_shares exports_state times_begin_again casts_in_python "
-    "offsets_of_rows joins_have_conditions reserves_words truth_is_number has_age",
+    "rows_are_structs offsets_of_rows joins_have_conditions reserves_words truth_is_number has_age",
     counts_rows_as="(a, b)",
     alias_in_order=Preferred.COLUMN,
     column_of_function="",

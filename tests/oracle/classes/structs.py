@@ -105,6 +105,15 @@ STRUCTS = {
         "SELECT id, {'a': k, 'b': g} AS s FROM t WHERE {'a': k, 'b': g} = {'a': 3, 'b': 'a'}",
         dialect="duckdb",
     ),
+    "compared_as_rows": Case(
+        "SELECT id, (k, g) IN ((1, 'a'), (3, 'b')) AS a, (k, g) <> (2, 'a') AS b FROM t"
+        " WHERE (k, g) NOT IN ((2, NULL), (4, 'a'))",
+    ),
+    "compared_as_rows_of_duckdb": Case(
+        "SELECT id, (k, g) IN ((1, 'a'), (3, NULL)) AS a, (k, g) < (2, 'b') AS b, (k, flag) >= (3, NULL) AS c FROM t"
+        " WHERE (k, g) NOT IN ((2, NULL), (4, 'a')) AND EXISTS (SELECT 1 FROM u WHERE (u.k, u.id) = (t.k, t.id))",
+        dialect="duckdb",
+    ),
     "counted": Case(
         "SELECT COUNT(DISTINCT STRUCT(k, g)) AS n, COUNT(DISTINCT STRUCT(k), CAST(g AS BINARY))"
         " AS m, MIN_BY(STRUCT(k, id), id) AS f FROM t",

@@ -37,9 +37,9 @@ SHAPES = {
     "alias of a join in parentheses": (
         "SELECT j.a FROM ((SELECT k AS a FROM t) AS x CROSS JOIN (SELECT g AS b FROM u) AS y) AS j", "yyy"),
     "COUNT of t.*": ("SELECT COUNT(t.*) AS n FROM t", "nny"),
-    "order of rows": ("SELECT k FROM t WHERE (k, g) < (1, 2)", "nny"),
-    "equality of rows": ("SELECT k FROM t WHERE (k, g) = (1, 2)", "nny"),
-    "rows IN a list": ("SELECT k FROM t WHERE (k, g) IN ((1, 2), (3, 4))", "nny"),
+    "order of rows": ("SELECT k FROM t WHERE (k, g) < (1, 2)", "yyy"),
+    "equality of rows": ("SELECT k FROM t WHERE (k, g) = (1, 2)", "yyy"),
+    "rows IN a list": ("SELECT k FROM t WHERE (k, g) IN ((1, 2), (3, 4))", "yyy"),
     "rows IN a subquery": ("SELECT k FROM t WHERE (k, g) IN (SELECT k, g FROM u)", "yyy"),
     "row as a value": ("SELECT ROW(k, g) AS r FROM t", "nnn"),
     "order of arrays": ("SELECT k FROM t ORDER BY n", "yyy"),

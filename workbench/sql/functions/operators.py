@@ -34,9 +34,10 @@ from workbench.sql.functions.conditions import null_test
 from workbench.sql.functions.declaration import as_moment
 from workbench.sql.functions.matches import similar
 from workbench.sql.functions.numbers import NUMERIC_QUOTIENT
-from workbench.sql.functions.order_of_parts import numbers_of_truths, placed_sides
+from workbench.sql.functions.order_of_parts import numbers_of_truths
 from workbench.sql.functions.reading import PATTERN_HINT, QUERIES, ExpressionBinder, reads, reads_name
 from workbench.sql.functions.results import computed, in_doubles
+from workbench.sql.functions.row_comparisons import compared_rows, value_comparison
 from workbench.sql.functions.times import interval_arithmetic
 from workbench.sql.functions.times.intervals import add_interval, interval_parts
 from workbench.sql.syntax.source_text import SourceText
@@ -70,7 +71,7 @@ def comparison(symbol: str) -> Callable[[ExpressionBinder, exp.Binary], Expressi
         if isinstance(node.this.unnest(), exp.Null) or isinstance(node.expression.unnest(), exp.Null):
             hint = "write IS NULL or IS NOT NULL"
             b.source.warn(f"a comparison with NULL by {symbol} is true for no row", node, hint)
-        if (rows := _compared_rows(b, symbol, node.this, node.expression, node)) is not None:
+        if (rows := compared_rows(b, symbol, node.this, node.expression, node)) is not None:
             return rows
         for sides in ((node.this, node.expression), (node.expression, node.this)):
             difference, right = sides[0].unnest(), sides[1]
@@ -84,7 +85,7 @@ def comparison(symbol: str) -> Callable[[ExpressionBinder, exp.Binary], Expressi
                 return call(symbol, *(end if sides[0] is node.this else reversed(end)))
         left, right = b.parts(node, "this", "expression")
         of_json = jsonb_of_postgres.same_json(symbol, left, right) if b.rules.has_jsonb else None
-        return _compared(b, symbol, left, right) if of_json is None else of_json
+        return value_comparison(b, symbol, left, right) if of_json is None else of_json
 
     return bind
 
@@ -220,7 +221,7 @@ def in_list(b: ExpressionBinder, node: exp.In) -> Expression:
     values = node.expressions
     if len(values) == 1 and isinstance(values[0], exp.Values):
         values = [row.expressions[0] if len(row.expressions) == 1 else row for row in values[0].expressions]
-    rows = [_compared_rows(b, "=", node.this, value, node) for value in values]
+    rows = [compared_rows(b, "=", node.this, value, node) for value in values]
     if any(row is not None for row in rows):
         tests = [row for row in rows if row is not None]
         return call("or", *tests) if len(tests) > 1 else tests[0]
@@ -241,33 +242,6 @@ def _is_shortest(number: Expression) -> bool:
     return re.fullmatch("0|-?[1-9][0-9]{0,17}", text) is not None
 
 
-def _compared_rows(
-    b: ExpressionBinder, symbol: str, left: exp.Expr, right: exp.Expr, node: exp.Expr
-) -> Expression | None:
-    """A comparison of two rows ``(a, b)``, value by value, the first pair that differs deciding; ``None`` of others.
-
-    In spark and duckdb they are structs, of which a NULL equals a NULL.
-    """
-    left, right = left.unnest(), right.unnest()
-    if not b.rules.compares_rows or not (isinstance(left, exp.Tuple) or isinstance(right, exp.Tuple)):
-        return None
-    sides = [side.expressions if isinstance(side, exp.Tuple) else [side] for side in (left, right)]
-    if len(sides[0]) != len(sides[1]):
-        count = len(sides[0])
-        message = f"{count} value{'s are' if count > 1 else ' is'} compared with {len(sides[1])}"
-        raise b.source.error(message, node, "write as many values on each side")
-    pairs = [(b.bind(one), b.bind(other)) for one, other in zip(*sides, strict=True)]
-    equal = [call("=", *pair) for pair in pairs]
-    if symbol in ("=", "<>"):
-        same = call("and", *equal) if len(equal) > 1 else equal[0]
-        return same if symbol == "=" else call("not", same)
-    result = _compared(b, symbol, *pairs[-1])
-    for pair, same in zip(reversed(pairs[:-1]), reversed(equal[:-1]), strict=True):
-        # A pair of which one is NULL decides, and the answer is unknown.
-        result = call("case", same, result, call("not", same), _compared(b, symbol[0], *pair), Constant(None, BOOLEAN))
-    return result
-
-
 @reads(exp.Between, parts="this low high symmetric")
 def between(b: ExpressionBinder, node: exp.Between) -> Expression:
     """BETWEEN as two comparisons; SYMMETRIC also with its ends the other way round."""
@@ -280,7 +254,7 @@ def between(b: ExpressionBinder, node: exp.Between) -> Expression:
         high_test = exp.LTE(this=node.this.copy(), expression=node.args["high"].copy())
         return call("and", comparison(">=")(b, low_test), comparison("<=")(b, high_test))
     rows = [
-        _compared_rows(b, sign, node.this, end, node)
+        compared_rows(b, sign, node.this, end, node)
         for sign, end in ((">=", node.args["low"]), ("<=", node.args["high"]))
     ]
     if rows[0] is not None and rows[1] is not None:
@@ -289,12 +263,7 @@ def between(b: ExpressionBinder, node: exp.Between) -> Expression:
 
 
 def _between(b: ExpressionBinder, value: Expression, low: Expression, high: Expression) -> Expression:
-    return call("and", _compared(b, ">=", value, low), _compared(b, "<=", value, high))
-
-
-def _compared(b: ExpressionBinder, symbol: str, left: Expression, right: Expression) -> Expression:
-    left, right = numbers_of_truths(b.rules, left, right)
-    return call(symbol, *placed_sides(symbol, left, right, b.source))
+    return call("and", value_comparison(b, ">=", value, low), value_comparison(b, "<=", value, high))
 
 
 @reads(exp.Like, exp.ILike, parts="this expression negate")
