@@ -155,7 +155,7 @@ class Limits:
     operators_at_a_time: int = 8
     rows_per_segment: int = 250_000
     bytes_per_segment: int = 128_000_000
-    bytes_per_part: int = 262_144
+    bytes_per_part: int = 1_048_576
     bytes_in_buckets: int = 0
     bytes_looked_up_per_task: int = 0
     bytes_per_pack: int = 64_000_000
@@ -204,7 +204,7 @@ class Limits:
 
     def of_cluster(self) -> Limits:
         """The limits where tasks run on other machines: rows that are many do not pass the driver."""
-        few, some = self.rows_stepped_in_process, self.rows_per_task
+        few, some, part = self.rows_stepped_in_process, self.rows_per_task, min(262_144, self.bytes_per_part)
         return replace(
             self,
             times_stepped_by_threads=1,
@@ -216,7 +216,8 @@ class Limits:
             rows_expired_in_process=min(some, self.rows_expired_in_process),
             rows_hydrated_in_process=min(some, self.rows_hydrated_in_process),
             bytes_looked_up_per_task=self.bytes_looked_up_per_task or 1_000_000_000,
-            bytes_in_buckets=self.bytes_in_buckets or self.bytes_per_part,
+            bytes_per_part=part,
+            bytes_in_buckets=self.bytes_in_buckets or part,
         )
 
     def __str__(self) -> str:

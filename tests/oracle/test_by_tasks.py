@@ -345,7 +345,7 @@ def test_the_driver_has_no_rows(workers: WorkerProcesses, tmp_path: Path, monkey
 
 def test_a_task_of_a_join_has_what_it_wrote_and_the_rows_of_its_buckets(tmp_path: Path) -> None:
     """A task stores one object of a batch, however large: of it the others fetch the rows of their buckets alone."""
-    number, limits = 3_000, replace(BY_TASKS, rows_per_task=100, runs_per_merge=99)
+    number, limits = 3_000, replace(BY_TASKS, rows_per_task=100, runs_per_merge=99, bytes_per_part=262_144)
     ids, wide = pa.array(range(number)), pa.array([f"n{n}" + 2_000 * "." for n in range(number)])
     with worker_processes(3) as workers, Session(workers, f"file://{tmp_path}/session", limits=limits) as session:
         session.add_stream("u", pa.table({"id": ids, "name": wide}), history=300, batch=2_700)

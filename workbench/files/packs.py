@@ -136,7 +136,7 @@ class _Pack:
         path = Path(local_path(self.path))
         make_folder(path.parent)
         try:
-            with NewFile(path) as file:
+            with NewFile(path, checked=False) as file:
                 for part in self.parts.values():
                     file.write(part)
                     file.write(bytes(_room(part) - part.size))

@@ -38,6 +38,7 @@ class NewFile(io.RawIOBase):
 
     Args:
         path: of the file; an older file is overwritten.
+        checked: whether there is a checksum; parts of a pack have their own.
 
     Example:
         >>> import tempfile
@@ -48,9 +49,10 @@ class NewFile(io.RawIOBase):
         (True, '0o600')
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, checked: bool = True) -> None:
         super().__init__()
         self.checksum = self.bytes = 0
+        self._checked = checked
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
             _give_mode(descriptor, 0o660 if is_for_group(os.path.dirname(path) or ".") else 0o600)
@@ -65,7 +67,8 @@ class NewFile(io.RawIOBase):
 
     def write(self, data: ReadableBuffer, /) -> int:
         """Write all of some bytes."""
-        self.checksum = crc32(data, self.checksum)
+        if self._checked:
+            self.checksum = crc32(data, self.checksum)
         written = self._file.write(data)
         self.bytes += written
         return written

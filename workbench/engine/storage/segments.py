@@ -129,13 +129,13 @@ class SegmentWriter:
             data = bytes_of_rows(batch) if small else None
             path = None if data is None else PACKING.add(self._folder, data)
             if data is None or path is None:
-                segment = self._write_file(batch, data)
-                files.append(segment.path)
+                path, checksum, size = self._write_file(batch, data)
+                files.append(path)
             else:
-                if data.size <= self._part:
+                checksum, size = crc32(data), data.size
+                if size <= self._part:
                     MAPPED.keep(path, batch, data)
-                segment = Segment(path, batch.num_rows, crc32(data), data.size)
-            self._written.append(replace(segment, buckets=buckets, by=self._by))
+            self._written.append(Segment(path, batch.num_rows, checksum, size, buckets, self._by))
         self._waiting = []
         try:
             PACKING.store(self._folder, files)
@@ -144,8 +144,8 @@ class SegmentWriter:
                 Path(local_path(path)).unlink(missing_ok=True)
             raise
 
-    def _write_file(self, batch: pa.RecordBatch, data: pa.Buffer | None) -> Segment:
-        """Write a separate file; ``data`` is its content, where that is small."""
+    def _write_file(self, batch: pa.RecordBatch, data: pa.Buffer | None) -> tuple[str, int, int]:
+        """Write a separate file; its path, checksum and bytes. ``data`` is its content, where that is small."""
         # A folder that held no file may be missing in a copy of the session.
         make_folder(Path(local_path(self._folder)))
         # A random name: what a failed or repeated task wrote is never read.
@@ -158,7 +158,7 @@ class SegmentWriter:
             raise
         if data is not None:
             MAPPED.keep(path, batch, data)
-        return Segment(path, batch.num_rows, checksum, size)
+        return path, checksum, size
 
 
 def bytes_of_rows(batch: pa.RecordBatch) -> pa.Buffer:

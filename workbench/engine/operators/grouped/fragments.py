@@ -162,7 +162,8 @@ def merged_state(plan: GroupedPlan, rows: pa.RecordBatch, whole: bool) -> pa.Rec
 
 def of_members(plan: GroupedPlan, rows: pa.RecordBatch) -> pa.RecordBatch:
     """The rows of the operators that are fused now, without rows of operators that have left."""
-    return rows.filter(pc.is_in(rows.column(MEMBER), pa.array(plan.members, pa.int64())))
+    own = pc.is_in(rows.column(MEMBER), pa.array(plan.members, pa.int64()))
+    return rows if own.true_count == rows.num_rows else rows.filter(own)
 
 
 def _with_marks(columns: dict[str, pa.Array], rows: int) -> pa.RecordBatch:

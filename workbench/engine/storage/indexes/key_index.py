@@ -107,7 +107,7 @@ def key_hashes(columns: Sequence[pa.Array], nulls: bool = False) -> tuple[Hashes
         columns: the key's, at least one.
         nulls: see ``Key``.
     """
-    hashes = np.zeros(len(columns[0]), dtype=np.uint64)
+    hashes: Hashes | None = None
     has_key = np.ones(len(columns[0]), dtype=bool)
     for column in columns:
         values = value_hashes(column)
@@ -115,9 +115,10 @@ def key_hashes(columns: Sequence[pa.Array], nulls: bool = False) -> tuple[Hashes
             missing = np.asarray(column.is_null())
             values = np.where(missing, GOLDEN, values)
             has_key &= nulls | ~missing
-        hashes *= GOLDEN
-        hashes += values
-        hashes = _mixed(hashes)
+        if hashes is not None:
+            values += hashes * GOLDEN
+        hashes = _mixed(values)
+    assert hashes is not None
     return hashes, has_key
 
 
