@@ -5,6 +5,9 @@ from __future__ import annotations
 from oracle.harness import Case
 
 SELECTIONS = {
+    "beside_words_for_numbers": Case(
+        "SELECT id, y, y = 'NaN' AS a, NULLIF(y, 'nan') AS b FROM t WHERE y <> '-Infinity' OR y BETWEEN 3 AND 'inf'"
+    ),
     "texts_beside_values": Case(
         "SELECT id, amount * '2' AS a, '7' / k AS b, COALESCE(k, ' 5') AS c, CASE WHEN flag THEN '1.5' ELSE x END AS e,"
         " x IN ('0.5', '12') AS f, flag = 'yes' AS h, id LIKE '1%' AS i, 3 + '4' AS j, DATE_ADD(d, '2') AS l,"

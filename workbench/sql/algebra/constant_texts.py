@@ -60,6 +60,10 @@ def typed_text(text: Expression, types: Iterable[DataType]) -> Expression | None
     return Call("cast", (text,), BINARY) if kinds == {Kind.BINARY} else None
 
 
+_NO_DIGITS = re.compile("nan|-?inf(inity)?", re.IGNORECASE)
+"""DOUBLEs that are written as words."""
+
+
 def _integer(digits: str) -> Constant | None:
     if not re.fullmatch("[+-]?[0-9]{1,40}", digits) or not fits(int(digits), INTEGER):
         return None
@@ -77,12 +81,14 @@ def with_typed_texts(values: Sequence[Expression]) -> tuple[Expression, ...]:
     return tuple(typed_text(value, others) or value for value in values)
 
 
-def number_of_text(side: Expression, beside: Sequence[DataType]) -> Constant | None:
+def number_of_text(side: Expression, beside: Sequence[DataType]) -> Expression | None:
     """The number that a constant text means among numbers of some types, where all databases read the same.
 
     They read a text as the type of what is beside it: a fraction is no INTEGER, DECIMAL is cut to its digits, and Spark
-    compares it as DOUBLE, which has 15 digits of any.
+    compares it as DOUBLE, which has 15 digits of any. 'NaN' and 'Infinity' are numbers beside a DOUBLE.
     """
+    if DOUBLE in beside and isinstance(side, Constant) and _NO_DIGITS.fullmatch(str(side.value)):
+        return Call("cast", (side,), DOUBLE)
     as_double = double_of_text(side)
     if as_double is None or DOUBLE in beside:
         return as_double
