@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import duckdb
 import pyarrow as pa
-from oracle.bags import Row
+from oracle.bags import Row, rows
 from oracle.fuzz.columns import arrow_table
 from oracle.fuzz.expressions import duck_type
 from oracle.fuzz.questions import Question
@@ -88,8 +87,8 @@ class Model:
         """Let a batch arrive."""
         brought = {name: i.next() for name, i in self.inputs.items() if not i.table}
         self.arrived.append(brought)
-        for name, rows in brought.items():
-            self.inputs[name].there += rows
+        for name, count in brought.items():
+            self.inputs[name].there += count
             self._show(name)
 
     def seek(self, batch: int) -> None:
@@ -102,7 +101,7 @@ class Model:
 
     def answer(self, question: Question) -> list[Row]:
         """The answer of a question."""
-        return [tuple(map(_plain, row)) for row in self.connection.execute(question.duck).fetchall()]
+        return rows(self.connection.execute(question.duck).fetchall())
 
     def _show(self, name: str) -> None:
         i = self.inputs[name]
@@ -122,7 +121,3 @@ def late_rows(step: AddInput) -> list[bool]:
         late.append(time is not None and latest is not None and latest - time > step.lateness)
         latest = latest if time is None else time if latest is None else max(latest, time)
     return late
-
-
-def _plain(value: object) -> object:
-    return None if isinstance(value, float) and math.isnan(value) else value
