@@ -55,6 +55,7 @@ _TEMPLATES = {
     "trunc_timestamp": "DATE_TRUNC({1}, {0})", "trunc_date": "DATE_TRUNC({1}, {0})",
     "add_months_to_timestamp": "ADD_MONTHS({0}, {1})", "micros_of_seconds": "{0} * INTERVAL 1 SECOND",
     "seconds_between": "DATEDIFF(SECOND, {0}, {1})", "months_between_in_duckdb": "DATEDIFF('month', {0}, {1})",
+    **dict.fromkeys(("iso_time_in_duckdb", "iso_time_in_postgres"), "{0}"),
     "stretch_of_months": "TIME_BUCKET(INTERVAL {1} MONTHS, {0})", "made_timestamp": "MAKE_TIMESTAMP({all})",
     "add_seconds": "{0} + INTERVAL {1} SECONDS", **dict.fromkeys(OF_ZONES, "{0} AT TIME ZONE {1}"),
     "interval_of_micros": "{0} * INTERVAL 1 MICROSECOND", "interval_of_months": "{0} * INTERVAL 1 MONTH",

@@ -126,6 +126,7 @@ class Dialect:
     date_has_time: bool = means("a DATE has a time of the day")
     times_by_setting: bool = means("texts of times, and the first day of a week, depend on the database's settings")
     formats: Formats = means("the elements of formats", Formats.JAVA)
+    time_texts: str = means('whose casts read texts as times, "duckdb" or "postgres"; "": those of Spark', "")
     quotes_in_formats: bool = means("a text in double quotes stands for itself in a format")
     reads_formats_strictly: bool = means("a text must have as many digits as a format says", True)
     names_in_formats: bool = means("formats with names of months and days were compared")

@@ -69,6 +69,7 @@ DUCKDB = _dialect(
     log="log10",
     separator=",",
     null_separator_is_empty=False,
+    time_texts="duckdb",
     made_aggregates="duckdb",
     subtracts_instants=None,
     json_arrows="json_text_in_duckdb",
@@ -109,6 +110,7 @@ _POSTGRES = _dialect(
     has_rlike=False,
     formats=Formats.MODEL,
     made_aggregates="postgres",
+    time_texts="postgres",
     functions_without_call=frozenset({"user", "current_role", "system_user"}),
 )
 ORACLE = _dialect(

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from workbench.errors import UnsupportedError, nearest, with_article
 from workbench.sql.algebra import coercion
-from workbench.sql.algebra.coercion import TypeClash
+from workbench.sql.algebra.coercion import TypeClash, is_null
 from workbench.sql.algebra.constant_texts import typed_text
 from workbench.sql.algebra.counted import counted_number
 from workbench.sql.algebra.expressions import Constant, Expression
@@ -40,6 +40,7 @@ from workbench.sql.functions.results import to_digits
 from workbench.sql.functions.times import interval_arithmetic
 from workbench.sql.functions.times.intervals import IntervalPart, add_interval, interval_parts, unit_called
 from workbench.sql.functions.times.time_differences import named_unit, part_of_difference, time_difference
+from workbench.sql.functions.times.time_texts import iso_text
 from workbench.sql.functions.times.times_of_day import on_clock
 from workbench.sql.functions.times.times_of_duckdb import era, julian
 from workbench.sql.functions.times.zoned import at_clock, epoch_units, in_utc, session_timestamp
@@ -81,7 +82,7 @@ def cast_to_time(b: ExpressionBinder, value: Expression, type_: DataType, node: 
             return cast(Constant(dt.date(1970, 1, 1), DATE), type_)
         clock = constant_as(Constant(value.value.strip().removesuffix("Z"), STRING), TIMESTAMP)
         try:
-            return coercion.coerce(value, type_)
+            return coercion.coerce(_as_iso(b, value, type_), type_)
         except TypeClash:
             if (
                 clock is not None
@@ -97,7 +98,24 @@ def cast_to_time(b: ExpressionBinder, value: Expression, type_: DataType, node: 
         b.source.refuse(f"text as a {type_.kind.upper()} without a format", node, f"TO_{type_.kind.upper()}(x, format)")
     if of_session and value.type in (STRING, INSTANT):
         return session_timestamp(cast(value, INSTANT)) if value.type == STRING else value
-    return cast(value, type_)
+    return cast(_as_iso(b, value, type_), type_)
+
+
+def _as_iso(b: ExpressionBinder, value: Expression, type_: DataType) -> Expression:
+    """A text as the dialect's database reads it as a time, in ISO 8601.
+
+    Raises:
+        TypeClash: the text is a constant, and none.
+    """
+    if value.type != STRING or is_null(value) or not b.rules.time_texts:
+        return value
+    kind = "instant" if type_ == INSTANT else type_.kind.value
+    if isinstance(value, Constant) and isinstance(value.value, str):
+        text = iso_text(value.value, kind, b.rules.time_texts)
+        if text is None:
+            raise TypeClash(f"'{value.value}' is not {with_article(str(type_))}", value)
+        return Constant(text, STRING)
+    return call(f"iso_time_in_{b.rules.time_texts}", value, Constant(kind, STRING))
 
 
 # ---- parts and truncation --------------------------------------------------------------------------------------------
