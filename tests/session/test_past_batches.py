@@ -40,7 +40,7 @@ QUERIES = {
     "corrected rows": "SELECT id, x FROM c WHERE x > 2",
     "of groups": "SELECT n, COUNT(*) times FROM (SELECT v, COUNT(*) n FROM f GROUP BY v) q GROUP BY n",
 }
-LATE = ["groups", "join", "window of groups", "corrected", "first rows", "table", *QUERIES]
+LATE = list(dict.fromkeys(["groups", "join", "window of groups", "corrected", "first rows", "table", *QUERIES]))
 BATCHES = 3
 
 
