@@ -36,10 +36,10 @@ from long import LONG
 from pyspark.sql import SparkSession
 
 from workbench import Session
-from workbench.engine.physical.planner import plan_trees
 from workbench.errors import WorkbenchError
 from workbench.explain.describe import NetworkView
 from workbench.explain.explanation import ExplanationView
+from workbench.limits import LIMITS
 from workbench.session.directory.directory import CATALOG, SINKS, SessionDirectory, decoding_catalog
 from workbench.session.directory.gate import Gate
 from workbench.session.directory.identity import IDENTITY
@@ -318,7 +318,7 @@ def opened(folder: Path, trust: bool | None) -> None:
         with decoding_catalog(folder / CATALOG):
             stored = StoredSession(directory, catalog)
             damage = damage_of(directory, stored, FileVerifier(), trust)
-            engine = SimpleNamespace(jobs=None, plans=lambda network, bits: plan_trees(network, bits, True))
+            engine = SimpleNamespace(jobs=SimpleNamespace(limits=LIMITS), incremental_aggregates=True)
             functions = SimpleNamespace(add=lambda *function: None)
             state = restored_state(directory, catalog, engine, functions, damage, State())  # type: ignore[arg-type]
     for text in texts({name: tree.plan for name, tree in state.engine.trees.items()}):

@@ -63,7 +63,7 @@ def _of_pattern(values: Callable[..., pa.Array]) -> Callable[..., pa.Array]:
     """Values of texts, and of further arguments that are the same in all rows, the pattern the first of them."""
 
     def compute(texts: pa.Array, *constants: pa.Array) -> pa.Array:
-        return values(texts, *(constant[0].as_py() for constant in constants)) if len(texts) else texts.slice(0, 0)
+        return values(texts, *(constant[0].as_py() for constant in constants)) if len(texts) else pa.nulls(0)
 
     return compute
 

@@ -125,6 +125,23 @@ def test_every_kernel_is_asked() -> None:
     assert {c.function for c in accepted_calls()} == set(KERNELS)
 
 
+def test_no_rows_have_no_values_and_a_row_of_nulls_has_those_that_it_has_beside_others() -> None:
+    """Batches may be empty, and a column may have NULLs alone."""
+    batch = rows()
+    nulls = pa.RecordBatch.from_arrays([pa.nulls(3, column.type) for column in batch.columns], batch.schema.names)
+    both, failed = pa.Table.from_batches([nulls, batch]).combine_chunks().to_batches()[0], list[str]()
+    for c in accepted_calls():
+        value = computed_value(c)
+        assert value is not None
+        try:
+            none, of_nulls = value.values(batch.slice(0, 0)), value.values(nulls)
+            if len(none) or none.type != of_nulls.type or not of_nulls.equals(value.values(both).slice(0, 3)):
+                failed.append(f"{c}: {none.type}, {of_nulls.to_pylist()}")
+        except Exception as error:
+            failed.append(f"{c}: {error!r}")
+    assert not failed, "\n".join([f"{len(failed)} fail", *failed[:20]])
+
+
 def test_seconds_of_instants_are_asked() -> None:
     """The time between two instants is counted by them; each batch of it was a job of Spark."""
     of_instants = {c.function for c in accepted_calls() if any(argument.type.zoned for argument in c.arguments)}

@@ -127,5 +127,5 @@ def from_integers(numbers: Iterable[int | None], type_: DataType) -> pa.Array:
     fitting = [0 if n is None or abs(n) >= most else n for n in found]
     low = np.fromiter((n & _LOW_WORD for n in fitting), np.uint64, len(fitting)).view(np.int64)
     words = np.stack([low, np.fromiter((n >> 64 for n in fitting), np.int64, len(fitting))], axis=1)
-    valid = pa.array([n is not None and -most < n < most for n in found]).buffers()[1]
+    valid = pa.array([n is not None and -most < n < most for n in found], pa.bool_()).buffers()[1]
     return pa.Array.from_buffers(to_arrow(type_), len(found), [valid, pa.py_buffer(words)])

@@ -114,7 +114,8 @@ def _as_iso(b: ExpressionBinder, value: Expression, type_: DataType) -> Expressi
         text = iso_text(value.value, kind, b.rules.time_texts)
         if text is None:
             raise TypeClash(f"'{value.value}' is not {with_article(str(type_))}", value)
-        return Constant(text, STRING)
+        has_zone = kind == "timestamp" and text != iso_text(value.value, "instant", b.rules.time_texts)
+        return value if has_zone else Constant(text, STRING)
     return call(f"iso_time_in_{b.rules.time_texts}", value, Constant(kind, STRING))
 
 

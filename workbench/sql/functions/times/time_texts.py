@@ -148,7 +148,7 @@ def iso_text(text: str, kind: str, dialect: str) -> str | None:
         >>> iso_text("2/1/2026 3:04 pm", "timestamp", "postgres"), iso_text("2/1/2026", "date", "duckdb")
         ('2026-02-01 15:04:00.000000', None)
     """
-    return (_of_duckdb if dialect == "duckdb" else _of_postgres)(text, kind)
+    return {"duckdb": _of_duckdb, "postgres": _of_postgres}[dialect](text, kind)
 
 
 DECLARED = [
