@@ -11,7 +11,8 @@ import pandas as pd
 
 from workbench.catalog.catalog import Catalog
 from workbench.engine.answers import Answers
-from workbench.engine.estimates.horvitz_thompson import Totals, estimate_frame, scaled
+from workbench.engine.estimates.frame import estimate_frame
+from workbench.engine.estimates.horvitz_thompson import Totals, scaled
 from workbench.engine.estimates.keyed_sums import keyed_sums, sampled_sums
 from workbench.engine.estimates.sampled_batches import sampled_batches
 from workbench.engine.event_time import EventTimeClock

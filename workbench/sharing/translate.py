@@ -25,8 +25,8 @@ from workbench.network.roll_up import computed_column
 from workbench.network.sql_text import predicate_texts
 from workbench.optimizer.predicate_inference import infer
 from workbench.sharing.aggregates import find_aggregate, find_grouping
-from workbench.sharing.analytic.bounds import find_analytic, first_rows, order_of
 from workbench.sharing.analytic.compared_shares import with_compared_shares
+from workbench.sharing.analytic.find import find_analytic, first_rows, order_of
 from workbench.sharing.condition_names import names_in, near_miss
 from workbench.sharing.draft import Draft
 from workbench.sharing.join_inputs import join_inputs

@@ -112,8 +112,9 @@ def _iso(found: re.Match[str], year: int, is_date: bool, seconds: int) -> str | 
 def _of_duckdb(text: str, kind: str) -> str | None:
     is_date = kind == "date"
     found = _DUCKDB.fullmatch(text.rstrip(" \t\n\v\f\r") if is_date else text)
-    iso = None if found is None else _iso(found, int(found["y"]), is_date, 60)
-    return iso if found is None or iso is None or kind != "instant" else iso + (found["zone"] or "")
+    if found is None or (iso := _iso(found, int(found["y"]), is_date, 60)) is None:
+        return None
+    return iso + (found["zone"] or "") if kind == "instant" else iso
 
 
 def _of_postgres(text: str, kind: str) -> str | None:
