@@ -128,6 +128,11 @@ def test_a_batch_does_as_much_after_many_as_after_few(tmp_path: Path) -> None:
         session.add_stream("t", rows, batch=1)
         session.register("SELECT g, COUNT(*) AS n FROM t GROUP BY g", name="groups")
         session.run(105)  # of 100 the reports have their operators in memory
-        _, before = calls(lambda: session.run(20))
+        before = least_calls(session)
         session.run(250 if LONG else 120)
-        assert calls(lambda: session.run(20))[1] < 1.03 * before
+        assert least_calls(session) < 1.03 * before
+
+
+def least_calls(session: Session) -> int:
+    """The calls of 20 batches, the least of three times: merges beside a batch make some more where they are late."""
+    return min(calls(lambda: session.run(20))[1] for _ in range(3))
