@@ -16,6 +16,8 @@ class Limits:
             million and word; of more a Spark job does, which needs a second before its first row.
         rows_found_in_process: of an answer at most that is read here; a million take 0.3 seconds, and a job that hands
             them over takes several. More would be too much for the memory of a small machine.
+        rows_chosen_together: of small segments together at most, which are copied so that an answer's rows are chosen
+            among all of them at once: to copy 4,096 rows takes as long as to choose among those of one segment more.
         rows_asked_directly: that are read at most for a question that leads back from rows of an answer; where there
             are more, what is known of the rows is looked for first, which is planned and takes up to a second.
         values_evaluated_in_process: of more values that Spark evaluates over rows that were read here, a job that
@@ -125,6 +127,7 @@ class Limits:
 
     rows_scanned_in_process: int = 5_000_000
     rows_found_in_process: int = 2_000_000
+    rows_chosen_together: int = 4_096
     rows_asked_directly: int = 200_000
     values_evaluated_in_process: int = 20_000
     bytes_fetched_from_store: int = 20_000_000_000

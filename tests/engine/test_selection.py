@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 
 from workbench.engine.selection import rows_with_any
 from workbench.engine.storage.segments import write_segments
@@ -34,3 +35,20 @@ def test_without_a_kernel_spark_reads_them(tmp_path: Path) -> None:
     unknown = Call("no such function", (Column("n", INTEGER),), STRING)
     before = write_segments(pa.table({"n": [1], "_bits0": [1]}), tmp_path)
     assert rows_with_any(before, SCHEMA, [frozenset({0})], Limits(), {"other": unknown}) is None
+
+
+@pytest.mark.parametrize("together", [0, 3, 100])
+def test_small_files_are_read_together(tmp_path: Path, together: int) -> None:
+    files = [
+        segment
+        for i in range(6)
+        for segment in write_segments(pa.table({"n": [i, i + 10], "_bits0": [1, 1 + i % 2]}), tmp_path)
+    ]
+    files += write_segments(pa.table({"n": [6], "other": ["x"], "_bits0": [1]}), tmp_path)
+    limits = Limits(rows_chosen_together=together)
+    rows = rows_with_any(files, SCHEMA, [frozenset({0})], limits)
+    assert rows is not None
+    assert rows.column("n").to_pylist() == [0, 10, 1, 2, 12, 3, 4, 14, 5, 6]
+    assert rows.column("other").to_pylist() == [None] * 9 + ["x"]
+    first = rows_with_any(files, SCHEMA, [frozenset({0})], limits, first=3)
+    assert first is not None and first.column("n").to_pylist() == [0, 10, 1]

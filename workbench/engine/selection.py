@@ -6,7 +6,7 @@ values of rows that are found are read. A Spark job takes a hundred times as lon
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 
 from workbench.arrow.types import Mask, to_arrow
 from workbench.engine.physical.stored.kernels.table import evaluate, has_kernels
-from workbench.engine.storage.grouping import Positions, with_equal_bits
-from workbench.engine.storage.layout import BATCH, WEIGHT, conform
+from workbench.engine.storage.grouping import Positions, group_rows, with_equal_bits
+from workbench.engine.storage.layout import BATCH, conform, one_batch
 from workbench.engine.storage.lineage import WORD_BITS, mask, rows_with_bits, word_column
 from workbench.engine.storage.segments import Run, open_segment
 from workbench.limits import Limits
@@ -71,13 +71,12 @@ def rows_with_any(
         return None
     parts: list[pa.RecordBatch] = []
     scanned = found = 0
-    for segment in segments:
+    for rows in _opened(segments, limits):
         if first is not None and found >= first:
             break
-        scanned += segment.rows
+        scanned += rows.num_rows
         if scanned > limits.rows_scanned_in_process:
             return None
-        rows = open_segment(segment.path)
         lacking = {name: e for name, e in computed.items() if name not in rows.schema.names}
         if not all(map(has_kernels, lacking.values())):
             return None
@@ -101,6 +100,21 @@ def rows_with_any(
             if first is not None and found >= first:
                 break
     return pa.concat_batches(parts) if parts else pa.RecordBatch.from_pylist([], schema)
+
+
+def _opened(segments: Run, limits: Limits) -> Iterator[pa.RecordBatch]:
+    """The rows of segments, of small ones together: to choose among those of one costs as much as among all."""
+    together: list[pa.RecordBatch] = []
+    number = 0
+    for segment in segments:
+        rows = open_segment(segment.path)
+        number += rows.num_rows
+        if together and (number > limits.rows_chosen_together or not rows.schema.equals(together[0].schema)):
+            yield one_batch(together)
+            together, number = [], rows.num_rows
+        together.append(rows)
+    if together:
+        yield one_batch(together)
 
 
 def _taken(
@@ -147,13 +161,14 @@ def summed_weights(keys: Sequence[pa.Array], weights: pa.Array) -> tuple[list[pa
         >>> values[0].to_pylist(), weights.to_pylist()
         ([0.0, 1.0], [2, -1])
     """
-    names = [str(i) for i in range(len(keys))]
-    rows = pa.Table.from_arrays([*map(with_equal_bits, keys), weights], names=[*names, WEIGHT])
-    # One thread: rows are few, and starting more takes longer than they do.
-    sums = rows.group_by(names, use_threads=False).aggregate([(WEIGHT, "sum")])
-    kept = sums.filter(pc.not_equal(sums.column(f"{WEIGHT}_sum"), 0))
-    *values, weight = (column.combine_chunks() for column in kept.select([*names, f"{WEIGHT}_sum"]).columns)
-    return values, weight
+    columns = list(map(with_equal_bits, keys))
+    order, starts = group_rows(columns, len(weights))
+    if not len(order):
+        return columns, weights
+    sums = np.add.reduceat(weights.to_numpy()[order], starts)
+    kept = np.flatnonzero(sums)
+    at = pa.array(order[starts[kept]])
+    return [column.take(at) for column in columns], pa.array(sums[kept])
 
 
 def repeated(columns: Sequence[pa.Array], weights: pa.Array) -> list[pa.Array]:
