@@ -20,10 +20,8 @@ from workbench.engine.storage.indexes.key_index import (
     KeyRanges,
     candidates,
     count_candidates,
-    index_of_keys,
     key_hashes,
     row_hashes,
-    that_may_be_there,
 )
 from workbench.engine.storage.segments import open_segment, remove_segments, write_segments
 from workbench.limits import SESSION_LIMITS, Limits
@@ -56,13 +54,20 @@ def test_of_many_keys_those_that_are_there_are_found(
         assert pairs == Counter(zip(*map(np.ndarray.tolist, np.nonzero(asked[:, None] == stored)), strict=True))
 
 
-def test_hashes_that_are_not_there_are_seldom_searched(tmp_path: Path) -> None:
-    (segment,) = write_segments(pa.table({"k": pa.array(range(20_000))}), tmp_path)
-    _, _, bits = index_of_keys(segment.path, Key(("k",)))
-    hashes, _ = key_hashes([pa.array(range(15_000, 35_000))])
-    possible = that_may_be_there(bits, hashes)
-    assert possible is not None and set(range(5_000)) <= set(possible.tolist())
-    assert len(possible) - 5_000 < 15_000 / 7
+@pytest.mark.parametrize("different", [1, 3, 50, 3_000])
+def test_hashes_that_are_not_spread_evenly_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, different: int
+) -> None:
+    """All of them are in one slot, so that what is asked for stands behind many others."""
+    monkeypatch.setattr(key_index, "value_hashes", lambda column: np.asarray(column.to_numpy()).astype(np.uint64))
+    monkeypatch.setattr(key_index, "_mixed", lambda hashes: hashes)
+    stored = np.arange(6_000) % different * 2
+    (segment,) = write_segments(pa.table({"k": pa.array(stored)}), tmp_path)
+    asked = np.arange(2 * different + 2_000)
+    hashes, _ = key_hashes([pa.array(asked)])
+    found = candidates(segment.path, Key(("k",)), KeyRanges(hashes), at_a_time=1_000_000)
+    pairs = sorted(pair for each in found for pair in zip(*map(np.ndarray.tolist, each), strict=True))
+    assert pairs == sorted((int(number), at) for at, number in enumerate(stored))
 
 
 def test_a_collision_is_a_candidate_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

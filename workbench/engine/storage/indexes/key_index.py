@@ -30,11 +30,10 @@ from workbench.arrow.types import Mask
 from workbench.engine.storage.buckets import BUCKETS, BucketNumbers
 from workbench.engine.storage.comparable import Orders, comparable
 from workbench.engine.storage.grouping import GOLDEN, Positions
+from workbench.engine.storage.indexes.slots import Hashes as Hashes
+from workbench.engine.storage.indexes.slots import ShortPositions, first_entries, starts_of_slots
 from workbench.engine.storage.indexes.sorted_index import index_columns
 from workbench.engine.storage.segments import open_segment
-
-Hashes = npt.NDArray[np.uint64]
-KeyBits = npt.NDArray[np.uint8]
 
 AT_ONCE = 64
 """The most candidates of one key that are tried at a time where one match is enough."""
@@ -46,8 +45,6 @@ _MIXING = (np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)), (np.uint64(27), np.uin
 _LAST_SHIFT = np.uint64(31)
 _PIECE = 8_192
 """Numbers that are mixed together."""
-_BITS, _HALF, _MANY = 8, np.uint64(32), 1_000
-"""Bits of an index for each of its entries; half of those of a hash; hashes from which on they are looked at."""
 
 
 class Order(Protocol):
@@ -80,8 +77,8 @@ class Key:
 
     @cached_property
     def name(self) -> str:
-        """Names the index among those of a segment."""
-        return "\x00".join(("keys", *self.columns, str(self.nulls), *(f"by {order.name}" for order in self.orders)))
+        """Names the index among those of a segment; ``"keys"`` are those of older versions, with other columns."""
+        return "\x00".join(("slots", *self.columns, str(self.nulls), *(f"by {order.name}" for order in self.orders)))
 
 
 @dataclass(frozen=True)
@@ -174,9 +171,12 @@ def candidates(
         return
     through, every = np.cumsum(counts), np.arange(len(asked))
     few = through[-1] <= at_a_time  # nearly always: splitting takes longer than a look-up of few rows
+    if few and through[-1] == len(asked):  # one each
+        yield asked, rows[first].astype(np.int64)
+        return
     for some in [every] if few else np.split(every, np.flatnonzero(np.diff(through // at_a_time)) + 1):
         repeated, within = expanded(some, counts[some])
-        yield asked[repeated], rows[first[repeated] + within]
+        yield asked[repeated], rows[first[repeated] + within].astype(np.int64)
 
 
 def one_match(
@@ -190,11 +190,11 @@ def one_match(
     """
     asked, first, counts, rows = _matches(segment, key, ranges)
     left = np.arange(len(asked))
-    parts = [(asked[:0], rows[:0])]
+    parts = [(asked[:0], asked[:0])]
     tried, more = 0, 1
     while len(left):
         which, within = expanded(left, np.minimum(counts[left] - tried, more))
-        candidate = rows[first[which] + tried + within]
+        candidate = rows[first[which] + tried + within].astype(np.int64)
         good = matches(asked[which], candidate)
         served, at = np.unique(which[good], return_index=True)
         parts.append((asked[served], candidate[good][at]))
@@ -282,36 +282,37 @@ def _uncancelled(
     return asked[which], points[pieces], points[pieces + 1] - points[pieces]
 
 
-def _matches(segment: str, key: Key, ranges: KeyRanges) -> tuple[Positions, Positions, Positions, Positions]:
+def _matches(segment: str, key: Key, ranges: KeyRanges) -> tuple[Positions, Positions, Positions, ShortPositions]:
     """The positions in ``ranges`` that have rows, where these begin in the index and how many there are; its rows."""
     if key.orders:
         return _ordered_matches(segment, key, ranges)
-    hashes, rows, bits = index_of_keys(segment, key)
-    possible = that_may_be_there(bits, ranges.hashes)
-    asked, first = _known(hashes, ranges.hashes if possible is None else ranges.hashes[possible])
-    counts = hashes.searchsorted(hashes[first], side="right") - first
-    return asked if possible is None else possible[asked], first, counts, rows
+    hashes, rows, starts = index_of_keys(segment, key)
+    asked, first = first_entries(hashes, ranges.hashes, starts)
+    known, counts = ranges.hashes[asked], np.ones(len(first), dtype=np.int64)
+    several = np.flatnonzero(hashes.take(first + 1, mode="clip") == known) if len(hashes) else first
+    counts[several] = hashes.searchsorted(known[several], side="right") - first[several]
+    return asked, first, counts, rows
 
 
-def index_of_keys(segment: str, key: Key) -> tuple[Hashes, Positions, KeyBits]:
-    """The hashes of a segment's keys in order, their rows, and a byte of bits for each (``that_may_be_there``).
+def index_of_keys(segment: str, key: Key) -> tuple[Hashes, ShortPositions, ShortPositions]:
+    """The hashes of a segment's keys in order, their rows, and the starts of slots (``slots``).
 
     It is made when it is not there yet.
     """
 
-    def entries() -> tuple[Hashes, Positions, KeyBits]:
+    def entries() -> tuple[Hashes, ShortPositions, ShortPositions]:
         hashes, rows, _ = _keyed(segment, key)
         order = np.argsort(hashes)  # twice as fast as a stable one; equal keys may stand in any order
         hashes = hashes[order]
-        has = np.zeros(_BITS * len(hashes), dtype=bool)
-        has[_places(hashes, len(hashes))] = True
-        return hashes, rows[order], np.packbits(has, bitorder="little")
+        return hashes, rows[order].astype(np.int32), starts_of_slots(hashes)
 
-    hashes, rows, bits = index_columns(segment, key.name, entries)
-    return hashes, rows, bits
+    hashes, rows, starts = index_columns(segment, key.name, entries)
+    return hashes, rows, starts
 
 
-def _ordered_matches(segment: str, key: Key, ranges: KeyRanges) -> tuple[Positions, Positions, Positions, Positions]:
+def _ordered_matches(
+    segment: str, key: Key, ranges: KeyRanges
+) -> tuple[Positions, Positions, Positions, ShortPositions]:
     """``_matches`` where rows of a key are in order.
 
     An entry's place is the first entry of its key times the number of entries, plus the rank of its value among those
@@ -320,7 +321,8 @@ def _ordered_matches(segment: str, key: Key, ranges: KeyRanges) -> tuple[Positio
     """
     hashes, rows, places, values, *greatest = index_columns(segment, key.name, lambda: _ordered_entries(segment, key))
     if not len(hashes):
-        return rows, rows, rows, rows
+        none = np.empty(0, dtype=np.int64)
+        return none, none, none, rows
     (low, high), *others = ranges.bounds
     possible = np.ones(len(ranges.hashes), dtype=bool)
     if low is not None:
@@ -328,7 +330,7 @@ def _ordered_matches(segment: str, key: Key, ranges: KeyRanges) -> tuple[Positio
     if high is not None:
         possible &= high >= values[0]
     asked = np.flatnonzero(possible)
-    known, begin = _known(hashes, ranges.hashes[asked])
+    known, begin = first_entries(hashes, ranges.hashes[asked])
     asked = asked[known]
     begins, least = begin * (len(hashes) + 1), begin
     ranks = len(hashes) if high is None else _ranks(values, high[asked], "right")
@@ -341,33 +343,6 @@ def _ordered_matches(segment: str, key: Key, ranges: KeyRanges) -> tuple[Positio
         least = np.maximum(least, reaching)
     some = np.flatnonzero(end > least)
     return asked[some], least[some], (end - least)[some], rows
-
-
-def that_may_be_there(bits: KeyBits, asked: Hashes) -> Positions | None:
-    """The positions among many hashes of those that may be among those that bits were made of; ``None``: all may.
-
-    Most segments have few of the keys that a batch asks for. Of hashes that are not there one in nine has its bit.
-
-    Source: B. Bloom, Space/time trade-offs in hash coding with allowable errors, CACM 1970; here with one hash.
-    """
-    if len(asked) < _MANY or len(bits) < _MANY:
-        return None  # to search takes no longer
-    places = _places(asked, len(bits))
-    return np.flatnonzero(bits.take(places >> 3) >> (places & 7).astype(np.uint8) & 1)
-
-
-def _places(hashes: Hashes, entries: int) -> Positions:
-    """The bit of each hash among those of a number of entries: in the order of the hashes, as bits are in memory."""
-    return ((hashes >> _HALF) * np.uint64(_BITS * entries) >> _HALF).view(np.int64)
-
-
-def _known(hashes: Hashes, asked: Hashes) -> tuple[Positions, Positions]:
-    """The positions among those that are asked whose hash is there, and its first entry."""
-    first = hashes.searchsorted(asked)
-    if not len(hashes):
-        return first[:0], first[:0]
-    known = np.flatnonzero(hashes.take(first, mode="clip") == asked)
-    return known, first[known]
 
 
 def _keyed(segment: str, key: Key) -> tuple[Hashes, Positions, list[Orders]]:
@@ -393,7 +368,7 @@ def _ordered_entries(segment: str, key: Key) -> list[npt.NDArray[np.generic]]:
     places = begin + ranks[by_hash]
     order = np.argsort(places)  # two sorts of numbers take a third of ``np.lexsort``, whose sorts are stable
     at = by_hash[order]
-    columns: list[npt.NDArray[np.generic]] = [hashes, rows[at], places[order], values]
+    columns: list[npt.NDArray[np.generic]] = [hashes, rows[at].astype(np.int32), places[order], values]
     for second in others:
         values, ranks = _ranked(second)
         columns += [np.maximum.accumulate(begin + ranks[at]), values]
