@@ -22,7 +22,7 @@ from typing import Any
 
 import duckdb
 import sqlglot
-from function_trials import ARRAY, SCHEMA, readings, refusal
+from function_trials import ARRAY, SCHEMA, is_grouped, readings, refusal
 from functions_page import LISTED, WORDS
 from pyspark.sql import SparkSession
 from sqlglot import exp
@@ -31,7 +31,6 @@ from workbench.errors import WorkbenchError
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.function_help import TABLE
 from workbench.sql.functions import DECLARED
-from workbench.sql.functions.aggregate_calls import aggregate_name
 from workbench.sql.functions.reading import NAMED
 from workbench.sql.syntax.dialects import EXAMINED, SPARK_FAMILY
 
@@ -387,10 +386,9 @@ def _help(
 
 def _kind(call: str, dialect: str) -> str:
     """Whether a call is of a function of one row, an aggregate, or an analytic function."""
-    node = sqlglot.parse_one(call, read=dialect)
-    if isinstance(node, exp.Window):
+    if isinstance(sqlglot.parse_one(call, read=dialect), exp.Window):
         return "analytic"
-    return "function" if aggregate_name(node) is None else "aggregate"
+    return "aggregate" if is_grouped(call, dialect) else "function"
 
 
 def _signature(call: str) -> str:

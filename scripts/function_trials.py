@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from workbench.errors import WorkbenchError
 from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, decimal
 from workbench.sql.binder.pipeline import bind
+from workbench.sql.logical import Block
 from workbench.sql.schema import Schema
 
 SCHEMA = Schema(
@@ -136,6 +137,15 @@ def readings(name: str, dialect: str = "spark") -> Iterator[tuple[str, str]]:
 def refusal(call: str, dialect: str) -> str:
     """Why a call is not bound; empty when it is."""
     return _bound(call, dialect)[1]
+
+
+def is_grouped(call: str, dialect: str) -> bool:
+    """Whether a call alone makes groups of the rows, as that of an aggregate does."""
+    try:
+        query = bind(f"SELECT {call} AS v FROM t", dialect, SCHEMA).query
+    except WorkbenchError:
+        return False
+    return isinstance(query, Block) and query.grouping is not None
 
 
 def query_of(call: str) -> str:

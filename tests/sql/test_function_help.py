@@ -49,6 +49,12 @@ def test_every_name_that_is_bound_is_in_the_table(trials):
     assert not {name for name in missing for dialect in sorted(EXAMINED) if trials.reading(name, dialect)}
 
 
+@pytest.mark.parametrize("dialect", sorted(EXAMINED))
+def test_what_is_listed_as_an_aggregate_makes_groups(trials, dialect):
+    known = {entry.name: (entry.kind, trials.is_grouped(entry.call, dialect)) for entry in functions(dialect).values()}
+    assert not {name: kind for name, (kind, grouped) in known.items() if grouped is not (kind == "aggregate")}
+
+
 def test_every_function_says_what_it_does():
     assert not [known.name for known in all_help() if not known.purpose]
     assert all(known.signature for known in all_help())
