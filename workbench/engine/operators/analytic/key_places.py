@@ -189,7 +189,8 @@ class Partitions:
     def _away(self, places: KeyPlaces, rows: int, side: End, found: KeyPlaces) -> KeyPlaces:
         if not rows:
             return places
-        left, together = self.entries_left(places, side), max(1, MOST_KEYS // (rows * len(self.runs)))
+        # The rows of before the batch are stored ones. As many are there after it, unless some of them are taken back.
+        left, together = self.entries_left(places, side)[:-1], max(1, MOST_KEYS // (rows * len(self.runs)))
         known = np.flatnonzero(np.sum(left, axis=0) >= rows)
         for some in np.split(known, range(together, len(known), together)):
             # Entries that take rows back count against others, so that more may be needed than rows. Where even many
@@ -234,10 +235,14 @@ class Partitions:
         return [s.after[places.of] - at for s, at in zip(self.runs, places.at, strict=True)]
 
     def nearest_entry(self, places: KeyPlaces, left: Sequence[Positions], entries: int, side: End) -> OrderKeys:
-        """The key of the entry that is a number of entries away from each place; there must be as many."""
+        """The key of the entry that is a number of entries away from each place; there must be as many.
+
+        Args:
+            left: how many entries of each run are left there; without the last run, entries of the stored ones count.
+        """
         columns, steps = list[OrderKeys](), np.arange(entries)
         nothing = (self.index.begin if side == "left" else self.index.end)(self.hashes[places.of])
-        for slices, at, there in zip(self.runs, places.at, left, strict=True):
+        for slices, at, there in zip(self.runs, places.at, left, strict=False):
             if len(slices.run.orders):
                 entry = at[:, None] + (-1 - steps if side == "left" else steps)
                 near = slices.run.orders[np.clip(entry, 0, len(slices.run.orders) - 1)]
