@@ -226,6 +226,13 @@ def test_fractions_have_no_digit_before_the_point() -> None:
     assert "CAST('.005' AS DECIMAL(3, 3))" in written and "CAST('10.5' AS DECIMAL(3, 1))" in written
 
 
+def test_an_offset_is_an_int_as_spark_takes_it() -> None:
+    query = bind("SELECT id, LEAD(g, 2, 'none') OVER (ORDER BY id) AS g FROM t", "spark", SCHEMA).query
+    assert query is not None
+    written = NetworkView(Planner().register(Network(), "neighbours", query).network).to_sql("spark")
+    assert "LEAD(`g`, 2, 'none') OVER (" in written
+
+
 def test_nodes_are_called_by_what_they_do() -> None:
     planner, network = Planner(), Network()
     for name, sql in {

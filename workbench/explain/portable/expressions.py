@@ -109,7 +109,10 @@ class PortableWriter:
         if call.function in RANKS:
             return f"{call.function.upper()}() OVER ({over})"
         if call.function in ("lag", "lead"):
-            arguments = ", ".join(map(self.expression, call.arguments))
+            value, by, *default = call.arguments
+            # An offset is of BIGINT, which Spark takes for none.
+            offset = str(by.value) if isinstance(by, Constant) and by.value is not None else self.expression(by)
+            arguments = ", ".join((self.expression(value), offset, *map(self.expression, default)))
             return f"{call.function.upper()}({arguments}) OVER ({over})"
         if call.function in ("sum", "count", "min", "max"):
             aggregate = AggregateCall(call.function, call.arguments, call.type)
