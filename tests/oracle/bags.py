@@ -11,6 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from decimal import Decimal
+from typing import TypeGuard
 
 import pandas as pd
 
@@ -33,13 +34,14 @@ def plain(value: object) -> object:
         return tuple(map(plain, value))
     if isinstance(value, dict):  # a map, or a struct, of which names of fields are of any case in DuckDB
         return tuple((name.lower() if isinstance(name, str) else name, plain(each)) for name, each in value.items())
-    if isinstance(value, str) and _BEYOND_PYTHON.match(value):
+    if is_beyond_python(value):
         return value.replace("T", " ")
     return _python_time(value) if isinstance(value, pd.Timestamp) else value
 
 
-_BEYOND_PYTHON = re.compile(r"\d{5,}-\d\d-\d\dT")
-"""A time after the year 9999 as answers show it, which is ISO's text."""
+def is_beyond_python(value: object) -> TypeGuard[str]:
+    """Whether it is a day or a time after the year 9999 as answers show it, which is ISO's text."""
+    return isinstance(value, str) and re.match(r"\d{5,}-\d\d-\d\d(T|$)", value) is not None
 
 
 def _python_time(value: pd.Timestamp) -> object:

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
-from oracle.bags import difference, frame_rows, rows
+from oracle.bags import difference, frame_rows, is_beyond_python, rows
 
 from workbench.arrow.frames import frame_of
 
@@ -55,6 +55,11 @@ def test_rows_of_a_frame_are_plain_python() -> None:
     first = (1, 0.5, Decimal("1.50"), dt.date(1, 1, 1), dt.datetime(2002, 11, 27, 10))
     columns = [pa.array([value, None]) for value in first]
     assert frame_rows(frame_of(pa.table(columns, list("abcde")))) == [first, (None,) * 5]
+
+
+def test_days_and_times_after_the_year_9999_are_texts() -> None:
+    assert all(map(is_beyond_python, ("10000-12-30", "10000-12-30T05:00:00")))
+    assert not any(map(is_beyond_python, ("9999-12-30", "10000-12-30 of it", dt.date(9999, 12, 30), None)))
 
 
 def test_nan_is_a_value_and_not_null() -> None:

@@ -11,7 +11,7 @@ from decimal import Decimal
 from random import Random
 
 import pandas as pd
-from oracle.bags import Row, difference, frame_rows, rows
+from oracle.bags import Row, difference, frame_rows, is_beyond_python, rows
 from oracle.fuzz.model import Model
 from oracle.fuzz.questions import Question
 from oracle.fuzz.steps import AddFunction, AddInput, Register, Run, Seek, SetBatch, Step
@@ -201,6 +201,7 @@ def _check_values(column: str, values: list[object], type_: DataType) -> None:
             continue
         kind = _PYTHON[type_.kind]
         fits = type(value) is kind or (type_.kind is Kind.TIMESTAMP and isinstance(value, dt.datetime))
+        fits = fits or (type_.kind in (Kind.DATE, Kind.TIMESTAMP) and is_beyond_python(value))
         if isinstance(value, Decimal):
             fits = fits and -value.as_tuple().exponent == type_.scale  # type: ignore[operator]
         if not fits:
