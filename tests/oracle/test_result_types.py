@@ -38,17 +38,17 @@ APPROXIMATE = re.compile(r"(exp|ln|log|log10|pow|power|sqrt|std\w*|var\w*|corr|c
 """What PostgreSQL computes of NUMERIC with digits of its own, and the workbench as DOUBLE."""
 OTHERWISE = {
     "spark": re.compile(r"(d1 -|try_subtract\(d1,|float\(|from_unixtime\(|unbase64\(|a1 DIV m)", re.I),
-    "duckdb": re.compile(r"(upper|ucase|atan2)\("),
+    "duckdb": re.compile(r"(upper|ucase|atan2|list_mode)\("),
     "postgres": re.compile(
         r"(upper|ucase|atan2|to_date|to_timestamp|sum|float4)\(|pow(er)?\(m|m1 \^|CAST\(x\d AS DEC"
         r"|.*(m\d|2\.5) /|.*/ (m\d|2\.5)",
         re.I,
     ),
 }
-"""Calls whose differences are said in the reference: letters without a capital, the sign of zero in ATAN2, texts as
-dates, days between dates, FLOAT, years beyond 9999, DIV that Spark wraps round, UNBASE64 of a part, NaN as NUMERIC,
-sums of INTEGER, powers of NUMERIC to odd numbers that DOUBLE has not, and quotients of NUMERIC, which disable the query
-where they need more digits."""
+"""Calls whose differences are said in the reference: letters without a capital, the sign of zero in ATAN2, which of the
+most frequent elements LIST_MODE gives, texts as dates, days between dates, FLOAT, years beyond 9999, DIV that Spark wraps
+round, UNBASE64 of a part, NaN as NUMERIC, sums of INTEGER, powers of NUMERIC to odd numbers that DOUBLE has not, and
+quotients of NUMERIC, which disable the query where they need more digits."""
 NAMES = {"a": "BIGINT", "m": "DECIMAL(15,2)", "x": "DOUBLE PRECISION", "s": "TEXT", "d": "DATE", "ts": "TIMESTAMP",
          "p": "BOOLEAN"}  # fmt: skip
 _SPARK = {**NAMES, "x": "DOUBLE", "s": "STRING", "ts": "TIMESTAMP_NTZ"}

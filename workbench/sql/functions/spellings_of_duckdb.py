@@ -6,6 +6,7 @@ FORMAT_BYTES(n)   BAR(x, 0, 100)
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Callable
@@ -66,8 +67,13 @@ def _bar(value: float, least: float, most: float, width: float = 80.0) -> str | 
     """A bar whose length shows the place of a value between two others, with a width in characters."""
     if not 1 <= width <= _MOST_BARS:
         return None
-    inside = 0.0 if value != value or value <= least else 1.0 if value >= most else (value - least) / (most - least)
-    eighths = int(inside * width * 8) if inside == inside else 0
+    if any(map(math.isnan, (value, least, most))) or value <= least:
+        length = 0.0
+    else:
+        length = width if value >= most else width * (value - least) / (most - least)
+    if not math.isfinite(length):
+        return None
+    eighths = int(length * 8)
     drawn = "█" * (eighths // 8) + (_BLOCKS[eighths % 8] if eighths % 8 else "")
     return drawn.ljust(int(width))
 
