@@ -46,9 +46,9 @@ OTHERWISE = {
     ),
 }
 """Calls whose differences are said in the reference: letters without a capital, the sign of zero in ATAN2, which of the
-most frequent elements LIST_MODE gives, texts as dates, days between dates, FLOAT, years beyond 9999, DIV that Spark wraps
-round, UNBASE64 of a part, NaN as NUMERIC, sums of INTEGER, powers of NUMERIC to odd numbers that DOUBLE has not, and
-quotients of NUMERIC, which disable the query where they need more digits."""
+most frequent elements LIST_MODE gives, texts as dates, days between dates, FLOAT, years beyond 9999, DIV that Spark
+wraps round, UNBASE64 of a part, NaN as NUMERIC, sums of INTEGER, powers of NUMERIC to odd numbers that DOUBLE has not,
+and quotients of NUMERIC, which disable the query where they need more digits."""
 NAMES = {"a": "BIGINT", "m": "DECIMAL(15,2)", "x": "DOUBLE PRECISION", "s": "TEXT", "d": "DATE", "ts": "TIMESTAMP",
          "p": "BOOLEAN"}  # fmt: skip
 _SPARK = {**NAMES, "x": "DOUBLE", "s": "STRING", "ts": "TIMESTAMP_NTZ"}
