@@ -60,7 +60,9 @@ def node_microseconds(plan: TreePlan, delta: Delta, seconds: float) -> list[int]
         delta: its change, with what was measured.
         seconds: of the operator.
     """
-    bits = np.fromiter(plan.bits.values(), dtype=np.int64)
+    bits = np.array([*plan.bits.values()], dtype=np.int64)
+    if len(bits) == 1:
+        return [0] * int(bits[0]) + [round(seconds * MICROSECONDS)]
     kept = np.zeros(bits.max() + 1)
     kept[: len(delta.counts)] = delta.counts[: len(kept)]
     asked = TestsOfNodes.of(plan.filter.filter)

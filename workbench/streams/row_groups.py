@@ -18,7 +18,7 @@ ROW_GROUP_ROWS = 16_384
 rows of ten columns, and takes 6."""
 _FILES = 64
 """Files whose layout is cached."""
-_GROUPS = 4
+_GROUPS = 16
 """Row groups that are cached, one for each stream where streams are read in turn."""
 
 

@@ -136,7 +136,7 @@ def test_what_cancels_does_not_change_the_total(
 ) -> None:
     """Whatever rows come and go on either side, shown or not, as all pairs say; also when all hashes are equal."""
     if collide:
-        monkeypatch.setattr(key_index, "value_hashes", lambda column: np.zeros(len(column), dtype=np.uint64))
+        monkeypatch.setattr(key_index, "value_bits", lambda column: np.zeros(len(column), dtype=np.uint64))
     random = Random(seed)
 
     def rows(count: int) -> list[tuple[int, int, int, float]]:

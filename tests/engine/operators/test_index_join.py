@@ -126,7 +126,7 @@ def test_a_pair_with_several_equal_alternatives_is_found_once(
 ) -> None:
     """Also when all hashes are equal."""
     if collide:
-        monkeypatch.setattr(key_index, "value_hashes", lambda column: np.zeros(len(column), dtype=np.uint64))
+        monkeypatch.setattr(key_index, "value_bits", lambda column: np.zeros(len(column), dtype=np.uint64))
     random = Random(5)
     before = [rows(random, 60, types, empty=0.4), rows(random, 50, types, empty=0.4)]
     change = [rows(random, 30, types, empty=0.4), rows(random, 20, types, empty=0.4)]
@@ -163,7 +163,7 @@ def test_rows_of_pairs_are_those_that_pass_the_tests(
 ) -> None:
     """Also when all hashes are equal: the keys are not compared afterwards."""
     if collide:
-        monkeypatch.setattr(key_index, "value_hashes", lambda column: np.zeros(len(column), dtype=np.uint64))
+        monkeypatch.setattr(key_index, "value_bits", lambda column: np.zeros(len(column), dtype=np.uint64))
     random, types = Random(3), ["text", "integer"]
     before = [rows(random, 60, types), rows(random, 50, types)]
     change = [rows(random, 30, types), rows(random, 20, types)]

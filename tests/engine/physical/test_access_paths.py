@@ -116,7 +116,7 @@ def test_a_pair_is_handed_on_once_whatever_finds_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, some: tuple[AccessPath, ...], collide: bool
 ) -> None:
     if collide:
-        monkeypatch.setattr(key_index, "value_hashes", lambda column: np.zeros(len(column), dtype=np.uint64))
+        monkeypatch.setattr(key_index, "value_bits", lambda column: np.zeros(len(column), dtype=np.uint64))
     random = Random(11)
     parts = [rows(random, count) for count in (40, 30, 25, 20)]
     inputs = [InputRows(written(parts[0], tmp_path), written(parts[1], tmp_path))]

@@ -103,7 +103,7 @@ def test_every_row_that_has_a_pair_comes_with_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ways: tuple[AccessPath, ...], side: int, collide: bool
 ) -> None:
     if collide:
-        monkeypatch.setattr(key_index, "value_hashes", lambda column: np.zeros(len(column), dtype=np.uint64))
+        monkeypatch.setattr(key_index, "value_bits", lambda column: np.zeros(len(column), dtype=np.uint64))
     random = Random(17)
     parts = [rows(random, count) for count in (40, 30, 25, 20)]
     parts = [

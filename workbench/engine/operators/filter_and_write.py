@@ -139,7 +139,8 @@ class FilterAndWrite:
     def write(self, batches: ArrowBatches) -> Answer:
         """Write some rows, in whatever process: its report, which needs no text where this process reads it."""
         begun = time.perf_counter()
-        grouped, columns, words = self.grouped, (*self.kept, BATCH, WEIGHT), len(self.grouped.always)
+        grouped, words = self.grouped, len(self.grouped.always)
+        names = [*self.kept, BATCH, WEIGHT, *map(word_column, range(words))]
         number = None if self.job_input is None else self.job_input.read().batch
         counts = np.zeros(WORD_BITS * words + len(grouped.combinations), dtype=np.int64)
         removed = np.zeros_like(counts)
@@ -150,8 +151,6 @@ class FilterAndWrite:
         for batch in _cancelled(batches, self.limits.rows_cancelled_together) if self.cancels else batches:
             go_on()
             rows_in += batch.num_rows
-            if number is not None:
-                batch = batch.append_column(BATCH, pa.array(np.full(batch.num_rows, number, dtype=np.int32)))
             if not batch.num_rows:
                 continue
             with texts_read_once():
@@ -170,9 +169,10 @@ class FilterAndWrite:
                 keep = good[which]
                 batch, bits = batch.filter(pa.array(keep)), bits[keep]
             with texts_read_once():
-                values = _with(batch, {} if tested else self.computed).select(columns)
-            names = [*columns, *map(word_column, range(words))]
-            writer.add(pa.RecordBatch.from_arrays([*values.columns, *word_arrays(bits)], names=names))
+                rows = _with(batch, {} if tested else self.computed)
+            brought = rows.column(BATCH) if number is None else pa.array(np.full(rows.num_rows, number, dtype=np.int32))
+            values = [*map(rows.column, self.kept), brought, rows.column(WEIGHT), *word_arrays(bits)]
+            writer.add(pa.RecordBatch.from_arrays(values, names=names))
         state = state_files(self.tree) if self.with_state else StateFiles([])
         return Answer(
             self.tree,

@@ -123,7 +123,10 @@ class IndexJoin:
             if not rows.num_rows:
                 continue
             waiting.append(conform(rows, schema))
-            number, size = sum(batch.num_rows for batch in waiting), sum(batch.nbytes for batch in waiting)
+            number, size = (
+                sum(batch.num_rows for batch in waiting),
+                sum(batch.get_total_buffer_size() for batch in waiting),
+            )
             if number >= task.limits.pairs_handed_on or size >= task.limits.bytes_paired_together:
                 yield one_batch(waiting)
                 waiting = []

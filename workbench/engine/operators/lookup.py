@@ -78,7 +78,7 @@ class Lookup:
             cancels: whether rows that the path finds for several changed rows may cancel.
         """
         hashes, found = row_hashes(rows, path.key_columns(changed))
-        found = found & own.belong(rows, np.arange(rows.num_rows))
+        found = found & own.belong(rows)
         bounds: list[tuple[Orders | None, Orders | None]] = []
         for _, bands in path.orders(1 - changed):
             low, high = None, None
@@ -176,7 +176,7 @@ class Lookup:
 
     def _of_node(self, segment: pa.RecordBatch) -> Positions:
         """The rows of the other side's node in a segment."""
-        return np.flatnonzero(self.other.belong(segment, np.arange(segment.num_rows)))
+        return np.flatnonzero(self.other.belong(segment))
 
     def _one_each(self, segment: str) -> Iterator[tuple[Positions, Positions]]:
         """For each row that has a match in a segment one of them."""

@@ -71,8 +71,10 @@ def text_begins(values: pa.Array) -> npt.NDArray[np.bytes_]:
 
 def _unscaled(values: pa.Array) -> npt.NDArray[np.int64]:
     low, high = unscaled_integers(values), unscaled_integers(values, 1)
-    limits = np.iinfo(np.int64)
     fits = high == (low >> 63)
+    if fits.all():
+        return low.copy()
+    limits = np.iinfo(np.int64)
     return np.where(fits, low, np.where(high < 0, limits.min, limits.max))
 
 

@@ -87,8 +87,20 @@ def group_numbers(columns: Sequence[pa.Array], rows: int) -> Positions:
 def numbers_of(order: Positions, starts: Positions) -> Positions:
     """The number of each row's group, where the rows of a group follow one another, as ``group_rows`` gives them."""
     group = np.empty(len(order), dtype=np.int64)
-    group[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
+    group[order] = np.repeat(np.arange(len(starts)), group_sizes(starts, len(order)))
     return group
+
+
+def group_sizes(starts: Positions, rows: int) -> Positions:
+    """How many of some rows each group has, given where it begins.
+
+    Example:
+        >>> group_sizes(np.array([0, 2]), 5).tolist()
+        [2, 3]
+    """
+    ends = np.empty_like(starts)
+    ends[:-1], ends[-1:] = starts[1:], rows
+    return ends - starts
 
 
 def matching_rows(
@@ -130,7 +142,7 @@ def occurrences(group: Positions) -> Positions:
     order = np.argsort(group, kind="stable")
     first = np.flatnonzero(np.append(True, np.diff(group[order]) != 0)[: len(order)])
     place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order)) - np.repeat(first, np.diff(np.append(first, len(order))))
+    place[order] = np.arange(len(order)) - np.repeat(first, group_sizes(first, len(order)))
     return place
 
 
@@ -185,7 +197,7 @@ def _grouped_numbers(numbers: Positions, bound: int) -> tuple[Positions, Positio
         return entries & row, np.flatnonzero(np.diff(entries >> bits, prepend=-1))
     order = np.argsort(numbers)
     starts = np.flatnonzero(np.diff(numbers[order], prepend=-1))
-    group = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
+    group = np.repeat(np.arange(len(starts)), group_sizes(starts, len(order)))
     return np.sort(group << bits | order) & row, starts
 
 
@@ -212,12 +224,11 @@ def _together(left: pa.Array, right: pa.Array) -> pa.Array:
 
 def _sorted_groups(codes: Sequence[npt.NDArray[Any]]) -> tuple[Positions, Positions]:
     """``_grouped`` of numbers, by sorting them."""
-    order = np.argsort(codes[0], kind="stable") if len(codes) == 1 else np.lexsort(codes)
-    begins = np.zeros(len(order), dtype=bool)
-    begins[0] = True
-    for own in codes:
-        ordered = own[order]
-        begins[1:] |= ordered[1:] != ordered[:-1]
+    numbers = np.array(codes, dtype=np.int64) if len(codes) > 1 else codes[0][np.newaxis]
+    order = np.lexsort(numbers) if len(codes) > 1 else np.argsort(codes[0], kind="stable")
+    ordered = numbers[:, order]
+    begins = np.ones(len(order), dtype=bool)
+    (ordered[:, 1:] != ordered[:, :-1]).any(axis=0, out=begins[1:])
     return order, begins.nonzero()[0]
 
 
@@ -227,9 +238,9 @@ def _by_first_rows(order: Positions, starts: Positions) -> tuple[Positions, Posi
     if (first[1:] > first[:-1]).all():
         return order, starts
     place = np.argsort(first)
-    lengths = np.diff(starts, append=len(order))[place]
-    begins = np.cumsum(lengths) - lengths
-    return order[np.repeat(starts[place] - begins, lengths) + np.arange(len(order))], begins
+    sizes = group_sizes(starts, len(order))[place]
+    begins = np.cumsum(sizes) - sizes
+    return order[np.repeat(starts[place] - begins, sizes) + np.arange(len(order))], begins
 
 
 def _codes(column: pa.Array) -> Positions:

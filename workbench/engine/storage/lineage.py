@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from workbench.arrow.types import Mask
-from workbench.engine.storage.grouping import Positions, group_rows, numbers_of
+from workbench.engine.storage.grouping import Positions, group_rows, group_sizes, numbers_of
 
 WORD_BITS = 64
 """Bits in a word."""
@@ -79,7 +79,7 @@ def patterns(bits: Bits) -> tuple[Bits, Positions, Positions]:
     if len(bits) and (bits == bits[0]).all():
         return bits[:1], np.zeros(len(bits), dtype=np.int64), np.array([len(bits)])
     order, starts = group_rows(word_arrays(bits), len(bits))
-    return bits[order[starts]], numbers_of(order, starts), np.diff(starts, append=len(bits))
+    return bits[order[starts]], numbers_of(order, starts), group_sizes(starts, len(bits))
 
 
 def bit_matrix(bits: Bits, positions: Positions) -> Mask:
@@ -90,6 +90,8 @@ def bit_matrix(bits: Bits, positions: Positions) -> Mask:
 
 def having_all(bits: Bits, sets: Sequence[Sequence[int]]) -> Mask:
     """Which rows have all bits of which sets, none of them empty: (n, words) in, (n, sets) out."""
+    if not sets:
+        return np.empty((len(bits), 0), dtype=bool)
     read = bit_matrix(bits, np.array([some[0] for some in sets], dtype=np.int64))
     for place in range(1, max(map(len, sets), default=0)):
         longer = [number for number, some in enumerate(sets) if len(some) > place]

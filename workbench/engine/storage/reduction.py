@@ -88,7 +88,8 @@ class Cells:
         if combine is not Combine.SUM:
             return own._extreme(values, combine, wanted, missing)
         if sums is not None or pa.types.is_decimal(values.type):
-            return own._decimal_sum(values, wanted, missing).cast(sums or values.type)
+            total, type_ = own._decimal_sum(values, wanted, missing), sums or values.type
+            return total if total.type == type_ else total.cast(type_)
         numbers = filled(values, 0).to_numpy(zero_copy_only=False)
         return pa.array(own._sum(numbers)[wanted], values.type, mask=missing)
 
@@ -131,7 +132,10 @@ def decimals_of(sums: Limbs, scale: int, missing: Mask | None) -> pa.Array:
         >>> decimals_of([limb * 3 for limb in limbs_of(pa.array([-1, 2**62]))], 2, None).to_pylist()
         [Decimal('-0.03'), Decimal('138350580552821637.12')]
     """
-    *lower, highest = sums if len(sums) > 1 else _two_limbs(*sums)
+    if len(sums) == 1:
+        (numbers,) = sums
+        return _decimals(np.array([numbers, numbers >> 63]).T.copy(), scale, missing)
+    *lower, highest = sums
     if len(lower) == 1 and not (np.abs(high := highest + (lower[0] >> _LIMB)) >> _WITHIN_64_BITS).any():
         fitting = np.stack([(high << _LIMB) | (lower[0] & _LOW), high >> _LIMB], axis=1)
         return _decimals(fitting, scale, missing)

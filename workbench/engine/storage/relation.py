@@ -16,17 +16,17 @@ from operator import is_, or_
 from pathlib import Path
 from zlib import crc32
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
+from workbench.arrow.types import filled
 from workbench.engine.spark.jobs import JobRunner
 from workbench.engine.storage.buckets import EVERY_BUCKET, BucketKey
 from workbench.engine.storage.counted_tests import CountedTest
 from workbench.engine.storage.frames import segments_frame
 from workbench.engine.storage.grouping import group_rows
 from workbench.engine.storage.layout import BATCH, WEIGHT, Layout
-from workbench.engine.storage.reduction import Cells, Combine
 from workbench.engine.storage.segments import Run, Segment, files_of
 
 
@@ -256,13 +256,14 @@ def consolidate(rows: pa.RecordBatch) -> pa.RecordBatch:
 
     A merged row has the latest batch of its rows: where rows are retracted, nothing depends on a row's batch.
     """
-    marks = {BATCH: Combine.MAX, WEIGHT: Combine.SUM}
+    marks = {BATCH: np.maximum, WEIGHT: np.add}
     order, starts = group_rows([rows.column(n) for n in rows.schema.names if n not in marks], rows.num_rows)
     if not len(order):
         return rows
-    cells = Cells.of_one_reader(starts, len(order))
-    merged = rows.take(pa.array(order[starts]))
-    for name, combine in marks.items():
-        reduced = cells.reduce(rows.column(name).take(pa.array(order)), combine, cells.every)
-        merged = merged.set_column(merged.schema.get_field_index(name), name, reduced)
-    return merged.filter(pc.not_equal(merged.column(WEIGHT), 0))
+    combined = {n: how.reduceat(filled(rows.column(n), 0).to_numpy()[order], starts) for n, how in marks.items()}
+    left = combined[WEIGHT] != 0
+    merged = rows.take(pa.array(order[starts[left]]))
+    for name, numbers in combined.items():
+        at = merged.schema.get_field_index(name)
+        merged = merged.set_column(at, name, pa.array(numbers[left]))
+    return merged

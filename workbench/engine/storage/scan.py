@@ -88,9 +88,11 @@ class Scan:
         """Names of the key's columns."""
         return tuple(field.name for field in self.keys)
 
-    def belong(self, batch: pa.RecordBatch, rows: Positions) -> Mask:
-        """Which of some rows belong to the node."""
-        return np.ones(len(rows), dtype=bool) if self.bit is None else rows_with_bit(batch, self.bit, rows)
+    def belong(self, batch: pa.RecordBatch, rows: Positions | None = None) -> Mask:
+        """Which of some rows, or of all, belong to the node."""
+        if self.bit is None:
+            return np.ones(batch.num_rows if rows is None else len(rows), dtype=bool)
+        return rows_with_bit(batch, self.bit, rows)
 
     def take(self, batch: pa.RecordBatch, rows: Positions) -> pa.RecordBatch:
         """Some rows, by position, with the columns of ``output``."""
@@ -98,7 +100,7 @@ class Scan:
 
     def select(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """The rows of the node, with the columns of ``output``."""
-        own = self.belong(batch, np.arange(batch.num_rows))
+        own = self.belong(batch)
         rows = batch.select(self.output.names)
         yield rows if own.all() else rows.filter(pa.array(own))
 

@@ -72,7 +72,7 @@ def test_ranges_are_the_sessions_of_changed_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, span: int, collide: bool
 ) -> None:
     if collide:
-        monkeypatch.setattr(key_index, "value_hashes", lambda column: np.zeros(len(column), dtype=np.uint64))
+        monkeypatch.setattr(key_index, "value_bits", lambda column: np.zeros(len(column), dtype=np.uint64))
     random = Random(seed)
     keys = ["x", "y", None]
     before = [(random.choice(keys), random.choice([None, random.randrange(span)])) for _ in range(80)]

@@ -72,7 +72,7 @@ def test_hashes_that_are_not_spread_evenly_are_found(
 
 def test_a_collision_is_a_candidate_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Spark tests the pairs afterwards, so nothing may be lost even when all hashes are equal."""
-    monkeypatch.setattr(key_index, "value_hashes", lambda column: np.zeros(len(column), dtype=np.uint64))
+    monkeypatch.setattr(key_index, "value_bits", lambda column: np.zeros(len(column), dtype=np.uint64))
     (segment,) = write_segments(pa.table({"k": pa.array([1, 2, None], pa.int64())}), tmp_path)
     hashes, whole = key_hashes([pa.array([2, None], pa.int64())])
     assert whole.tolist() == [True, False]

@@ -22,7 +22,7 @@ from workbench.arrow.types import Mask
 from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.stored.unscaled import fits_64_bits, large_integers
 from workbench.engine.storage.comparable import comparable
-from workbench.engine.storage.grouping import Positions
+from workbench.engine.storage.grouping import Positions, group_sizes
 from workbench.engine.storage.indexes.order_index import DIGITS
 from workbench.limits import LIMITS, Limits
 from workbench.sql.algebra.analytic import AnalyticCall, Frame, FrameEnd
@@ -272,5 +272,5 @@ def _new(numbers: npt.NDArray[Any]) -> Mask:
 
 def _runs(new: Mask) -> FrameRange:
     starts = np.flatnonzero(new)
-    lengths = np.diff(np.append(starts, len(new)))
-    return FrameRange(np.repeat(starts, lengths), np.repeat(starts + lengths, lengths))
+    sizes = group_sizes(starts, len(new))
+    return FrameRange(np.repeat(starts, sizes), np.repeat(starts + sizes, sizes))

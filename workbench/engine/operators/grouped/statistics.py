@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from decimal import Decimal
 
 import numpy as np
@@ -36,16 +37,16 @@ def statistic_value(final: Final | Moments, parts: pa.RecordBatch) -> pa.Array:
         merged = _together(merged, parts.column(final.high), final)
     values = cast_or_null(merged, to_arrow(final.type))
     if final.count is not None:
-        counted = pc.greater(pc.fill_null(parts.column(final.count), 0), 0)
+        counted = pc.greater(filled(parts.column(final.count), 0), 0)
         values = pc.if_else(counted, values, pa.scalar(None, values.type))
-    return pc.fill_null(values, 0) if final.zero else values
+    return filled(values, 0) if final.zero else values
 
 
 def _together(low: pa.Array, high: pa.Array, final: Final) -> pa.Array:
     """A wide sum of its two parts, with room for every digit."""
     scale = final.type.scale
     unit = pa.scalar(Decimal(1).scaleb(LOW_DIGITS - scale), pa.decimal256(LOW_DIGITS + 1, max(0, scale - LOW_DIGITS)))
-    units = pc.multiply(pc.fill_null(high, 0).cast(pa.decimal256(_HIGH_DIGITS, 0)), unit)
+    units = pc.multiply(filled(high, 0).cast(pa.decimal256(_HIGH_DIGITS, 0)), unit)
     return pc.add(units, low.cast(pa.decimal256(38, scale)))
 
 
@@ -61,6 +62,8 @@ def cast_or_null(values: pa.Array, type_: pa.DataType) -> pa.Array:
     """
     if values.type == type_:
         return values
+    with suppress(pa.ArrowInvalid):  # one does not fit
+        return values.cast(type_)
     if pa.types.is_decimal(type_):
         fits = pc.less(pc.abs(values), pa.scalar(Decimal(10) ** (type_.precision - type_.scale), values.type))
         return pc.if_else(fits, values, pa.scalar(None, values.type)).cast(type_)

@@ -224,7 +224,8 @@ def _added(part: StatePart, rows: pa.RecordBatch, branch: int, values: Callable[
         case Addend(Adds.WEIGHT, branch=own):
             return weights if own in (None, branch) else pa.array(np.zeros(len(weights), dtype=np.int64))
         case Addend(Adds.WEIGHT_OF_KNOWN, value) if value is not None:
-            return pc.if_else(values(value).is_valid(), weights, 0)
+            known = values(value)
+            return pc.if_else(known.is_valid(), weights, 0) if known.null_count else weights
         case Addend(Adds.PRODUCT, value) if value is not None:
             return product(values(value), weights, to_arrow(part.type))
         case Addend(Adds.VALUE, value) if value is not None:
@@ -249,7 +250,7 @@ def _part_of_wide_sum(values: pa.Array, weights: pa.Array, type_: DataType, high
 def product(values: pa.Array, weights: pa.Array, type_: pa.DataType) -> pa.Array:
     """Numbers, each as often as its row counts; NULL where a decimal has no room for it, as in Spark.
 
-    Whole numbers that count once stay what they are: adding them up is faster than adding up decimals.
+    Numbers that count once stay what they are, as far as their digits stand where those of the type do.
 
     Example:
         >>> product(pa.array([7, None]), pa.array([-2, 1]), pa.decimal128(38, 0)).to_pylist()
@@ -258,6 +259,7 @@ def product(values: pa.Array, weights: pa.Array, type_: pa.DataType) -> pa.Array
     if pa.types.is_floating(type_):
         return pc.multiply(values, weights.cast(type_))
     if (weights.to_numpy() == 1).all():
-        return values if pa.types.is_integer(values.type) else values.cast(type_)
+        alike = pa.types.is_decimal128(values.type) and values.type.scale == type_.scale
+        return values if alike or pa.types.is_integer(values.type) else values.cast(type_)
     exact = values.cast(pa.decimal256(_PRODUCT_DIGITS, type_.scale))
     return cast_or_null(pc.multiply(exact, weights.cast(pa.decimal256(_WEIGHT_DIGITS, 0))), type_)

@@ -22,7 +22,14 @@ from workbench.engine.operators.grouped.statistics import cast_or_null
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
 from workbench.engine.physical.value_statistics import VALUES, CountedValues, DistinctPart, ValueStatistic
 from workbench.engine.storage.exact_sums import ExactSums, exact_products
-from workbench.engine.storage.grouping import Positions, group_rows, not_distinct, numbers_of, with_equal_bits
+from workbench.engine.storage.grouping import (
+    Positions,
+    group_rows,
+    group_sizes,
+    not_distinct,
+    numbers_of,
+    with_equal_bits,
+)
 from workbench.engine.storage.reduction import Cells, Combine
 from workbench.engine.storage.sort_keys import last_values
 from workbench.sql.functions.aggregate_rules import DESCENDING
@@ -321,7 +328,7 @@ class SortedValues:
 def _starts_of_some(group: Positions, most: int) -> Positions:
     """Where runs of one group begin, none of which is longer than some rows; groups stand in their order."""
     of_group = np.flatnonzero(np.diff(group, prepend=-1))
-    place = np.arange(len(group)) - np.repeat(of_group, np.diff(np.append(of_group, len(group))))
+    place = np.arange(len(group)) - np.repeat(of_group, group_sizes(of_group, len(group)))
     return np.flatnonzero(place % most == 0)
 
 

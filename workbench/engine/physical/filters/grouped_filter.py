@@ -98,10 +98,13 @@ class GroupedFilter(ByContent):
             batch: the rows.
             learnt: what is known of the tests that call functions, and learns from these rows.
         """
-        bits = np.broadcast_to(self.always, (batch.num_rows, len(self.always))).copy()
+        bits = np.empty((batch.num_rows, len(self.always)), dtype=np.uint64)
+        bits[:] = self.always
         for table in self.tables:
             if table.column not in self.computed:
                 bits &= table.bits[table.rank(batch.column(table.column))]
+        if not self.disjunctions and not any(table.column in self.computed for table in self.tables):
+            return bits
         left = np.flatnonzero((bits & self._decided_by_computed).any(axis=1))
         if len(left) > batch.num_rows // 2:
             return self._with_computed(batch, bits, learnt)

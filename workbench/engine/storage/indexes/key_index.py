@@ -26,10 +26,10 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from workbench.arrow.types import Mask
+from workbench.arrow.types import Mask, filled
 from workbench.engine.storage.buckets import BUCKETS, BucketNumbers
 from workbench.engine.storage.comparable import Orders, comparable
-from workbench.engine.storage.grouping import GOLDEN, Positions
+from workbench.engine.storage.grouping import GOLDEN, Positions, group_sizes
 from workbench.engine.storage.indexes.slots import Hashes as Hashes
 from workbench.engine.storage.indexes.slots import ShortPositions, first_entries, starts_of_slots
 from workbench.engine.storage.indexes.sorted_index import index_columns
@@ -43,6 +43,8 @@ MOST_PIECES = 4_194_304
 
 _MIXING = (np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)), (np.uint64(27), np.uint64(0x94D049BB133111EB))
 _LAST_SHIFT = np.uint64(31)
+_FEW_TEXTS = 256
+"""Texts that are hashed in less time than it takes to find those that are equal."""
 _PIECE = 8_192
 """Numbers that are mixed together."""
 
@@ -104,19 +106,15 @@ def key_hashes(columns: Sequence[pa.Array], nulls: bool = False) -> tuple[Hashes
         columns: the key's, at least one.
         nulls: see ``Key``.
     """
-    hashes: Hashes | None = None
-    has_key = np.ones(len(columns[0]), dtype=bool)
+    has_key, bits = np.ones(len(columns[0]), dtype=bool), []
     for column in columns:
-        values = value_hashes(column)
+        own = value_bits(column)
         if column.null_count:
             missing = np.asarray(column.is_null())
-            values = np.where(missing, GOLDEN, values)
+            own = np.where(missing, GOLDEN, own)
             has_key &= nulls | ~missing
-        if hashes is not None:
-            values += hashes * GOLDEN
-        hashes = _mixed(values)
-    assert hashes is not None
-    return hashes, has_key
+        bits.append(own)
+    return _mixed_together(bits), has_key
 
 
 def row_hashes(rows: pa.RecordBatch, names: Sequence[str], nulls: bool = False) -> tuple[Hashes, Mask]:
@@ -134,9 +132,10 @@ def row_buckets(rows: pa.RecordBatch, names: Sequence[str]) -> BucketNumbers:
     """
     hashes = np.zeros(rows.num_rows, dtype=np.uint64)
     for column in map(rows.column, names):
-        values = value_hashes(column)
+        bits = value_bits(column)
+        values = bits if pa.types.is_string(column.type) else _mixed_together([bits])
         hashes += np.where(np.asarray(column.is_null()), np.uint64(0), values) if column.null_count else values
-    mixed = _mixed(hashes)
+    mixed = _mixed_together([hashes])
     mixed &= np.uint64(BUCKETS - 1)  # to divide takes five times as long as the hashes
     return mixed.view(np.int64)
 
@@ -219,13 +218,16 @@ def candidates_of_each(segment: str, key: Key, ranges: KeyRanges) -> Positions:
     return of_each
 
 
-def value_hashes(column: pa.Array) -> Hashes:
-    """The hash of each value of a column; the hash of NULL is arbitrary."""
+def value_bits(column: pa.Array) -> Hashes:
+    """64 bits of each value of a column, equal where values are: of a text its hash; of NULL they are arbitrary."""
     if not pa.types.is_string(column.type):
         numbers = comparable(column)
         if pa.types.is_floating(column.type):
             numbers = np.where(np.isnan(numbers), np.nan, np.add(numbers, 0.0))
-        return _mixed(numbers.view(np.uint64))
+        return numbers.view(np.uint64)
+    if len(column) <= _FEW_TEXTS:
+        texts = filled(column, "").to_numpy(zero_copy_only=False)
+        return np.asarray(pd.util.hash_array(texts, categorize=False))
     encoded = column.dictionary_encode()
     values = np.append(encoded.dictionary.to_numpy(zero_copy_only=False), "")
     hashes = pd.util.hash_array(values.astype(object), categorize=False)
@@ -254,7 +256,7 @@ def weights_left(weights: Positions, of: Positions) -> Positions:
     # Of the entries of an item those stay that have the sign of the sum.
     order = np.lexsort([weights * -np.sign(total), of])
     first = np.flatnonzero(np.diff(of[order], prepend=-1))
-    number = np.arange(len(order)) - np.repeat(first, np.diff(np.append(first, len(order))))
+    number = np.arange(len(order)) - np.repeat(first, group_sizes(first, len(order)))
     return order[number < np.abs(total[order])]
 
 
@@ -388,7 +390,7 @@ def _first_alike(ordered: npt.NDArray[Any]) -> Positions:
     begins = np.ones(len(ordered), dtype=bool)
     begins[1:] = ordered[1:] != ordered[:-1]
     starts = np.flatnonzero(begins)
-    return np.repeat(starts, np.diff(starts, append=len(ordered)))
+    return np.repeat(starts, group_sizes(starts, len(ordered)))
 
 
 def _ranks(ordered: Orders, asked: Orders, side: Literal["left", "right"] = "left") -> Positions:
@@ -399,20 +401,28 @@ def _ranks(ordered: Orders, asked: Orders, side: Literal["left", "right"] = "lef
     return ranks
 
 
-def _mixed(x: Hashes) -> Hashes:
-    """The finalizer of splitmix64: numbers next to each other get hashes far apart.
+def _mixed_together(columns: Sequence[Hashes]) -> Hashes:
+    """A hash of the numbers of each row: those of all columns are mixed at once, and added up with odd factors.
 
-    It goes through the numbers by pieces that stay in the cache of a core, which takes a third of the time.
+    It goes through the rows by pieces that stay in the cache of a core, which takes a third of the time.
     """
-    mixed, shifted = np.empty_like(x), np.empty(min(len(x), _PIECE), dtype=np.uint64)
-    for first in range(0, len(x), _PIECE):
-        piece, own = x[first : first + _PIECE], mixed[first : first + _PIECE]
-        moved = shifted[: len(own)]
-        for shift, factor in _MIXING:
-            np.right_shift(piece, shift, out=moved)
-            np.bitwise_xor(piece, moved, out=own)
-            np.multiply(own, factor, out=own)
-            piece = own
-        np.right_shift(own, _LAST_SHIFT, out=moved)
-        np.bitwise_xor(own, moved, out=own)
-    return mixed
+    hashes, factors = np.empty(len(columns[0]), dtype=np.uint64), _factors(len(columns))
+    for first in range(0, len(hashes), _PIECE):
+        piece = np.array([column[first : first + _PIECE] for column in columns])
+        _mix(piece)
+        np.matmul(factors, piece, out=hashes[first : first + _PIECE])
+    return hashes
+
+
+@cache
+def _factors(columns: int) -> Hashes:
+    """1 and powers of an odd number, by which equal numbers of several columns come to something else than 0."""
+    return np.array([pow(int(GOLDEN), power, 1 << 64) for power in range(columns)], dtype=np.uint64)
+
+
+def _mix(numbers: Hashes) -> None:
+    """The finalizer of splitmix64, in place: numbers next to each other get hashes far apart."""
+    for shift, factor in _MIXING:
+        numbers ^= numbers >> shift
+        numbers *= factor
+    numbers ^= numbers >> _LAST_SHIFT

@@ -48,7 +48,7 @@ class UnknownRows:
         if not any((open_segment(segment.path).column(WEIGHT).to_numpy() < 0).any() for segment in change):
             return 0
         entries = [self._changed(segment, own) for segment in change]
-        leaving = [of_rows[np.diff(through, prepend=0) < 0] for of_rows, through in entries]
+        leaving = [of_rows[through < np.append(0, through[:-1])] for of_rows, through in entries]
         hashes = np.unique(np.concatenate(leaving))
         weights = sum((_weights(*entry, hashes) for entry in entries), start=np.zeros(len(hashes), np.int64))
         looked_at = weights < 0
@@ -79,7 +79,7 @@ class UnknownRows:
 def _weights(hashes: Hashes, through: Positions, asked: Hashes) -> Positions:
     """The sum of the weights of each hash that is asked for."""
     sums = np.concatenate([np.zeros(1, dtype=np.int64), through])
-    return sums[np.searchsorted(hashes, asked, side="right")] - sums[np.searchsorted(hashes, asked, side="left")]
+    return np.asarray(sums[hashes.searchsorted(asked, side="right")] - sums[hashes.searchsorted(asked)])
 
 
 def _entries(segment: Segment, columns: tuple[str, ...]) -> tuple[Hashes, Positions]:
