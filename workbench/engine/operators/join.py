@@ -65,12 +65,20 @@ def _tasks(runner: Runner, operator: OperatorInput, plan: JoinPlan, pairs: Index
         return tasks
     # A few rows may have pairs enough for all cores.
     here = operator.hydrated_here or not many
-    looked_at = pairs.count(job_input.read()) if here else _count(runner, plan, pairs, job_input, tasks)
+    looked_at = _at_most(*operator.parents)
+    if pairs.places is not None or looked_at > runner.limits.rows_stepped_in_process:
+        looked_at = pairs.count(job_input.read()) if here else _count(runner, plan, pairs, job_input, tasks)
     most = runner.limits.pairs_compared_per_batch
     if in_batch and looked_at > most:
         what = f"a join of it would look at {looked_at:,} pairs of rows in one batch, more than {most:,}"
         raise TooMuchWork(plan.join.id, what)
     return tasks if many else runner.tasks(looked_at, operator.hydrated_here)
+
+
+def _at_most(left: ParentRows, right: ParentRows) -> int:
+    """How many pairs there are where every changed row finds every row of the other side."""
+    sides = (left, right), (right, left)
+    return sum(own.changed_rows * (other.relation.rows + other.changed_rows) for own, other in sides)
 
 
 def _count(runner: Runner, plan: JoinPlan, pairs: IndexJoin, job_input: JobInput, tasks: int) -> int:

@@ -46,7 +46,9 @@ def comparable(values: pa.Array) -> npt.NDArray[np.generic]:
     if pa.types.is_date32(values.type):
         return filled(values.cast(pa.int32()), 0).to_numpy(zero_copy_only=False).astype(np.int64)
     if pa.types.is_timestamp(values.type):
-        return filled(values.cast(pa.timestamp("us")).cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
+        return unscaled_integers(values.cast(pa.timestamp("us")).cast(pa.int64()))
+    if pa.types.is_int64(values.type):
+        return unscaled_integers(values)
     return filled(values, 0).to_numpy(zero_copy_only=False)
 
 
