@@ -115,6 +115,7 @@ class IndexJoin:
             schema: of the rows.
         """
         waiting: list[pa.RecordBatch] = []
+        number, size = 0, 0
         for pairs in self.pairs(task):
             pairs = _where(self.tests.passes(pairs), pairs)
             for name, expression in self.computed:
@@ -122,14 +123,12 @@ class IndexJoin:
             rows = pa.RecordBatch.from_arrays([pairs.column(name) for name in names.values()], names=[*names])
             if not rows.num_rows:
                 continue
-            waiting.append(conform(rows, schema))
-            number, size = (
-                sum(batch.num_rows for batch in waiting),
-                sum(batch.get_total_buffer_size() for batch in waiting),
-            )
+            rows = conform(rows, schema)
+            waiting.append(rows)
+            number, size = number + rows.num_rows, size + rows.get_total_buffer_size()
             if number >= task.limits.pairs_handed_on or size >= task.limits.bytes_paired_together:
                 yield one_batch(waiting)
-                waiting = []
+                waiting, number, size = [], 0, 0
         if waiting:
             yield one_batch(waiting)
 

@@ -79,8 +79,8 @@ class Key:
 
     @cached_property
     def name(self) -> str:
-        """Names the index among those of a segment; ``"keys"`` are those of older versions, with other columns."""
-        return "\x00".join(("slots", *self.columns, str(self.nulls), *(f"by {order.name}" for order in self.orders)))
+        """Names the index among those of a segment."""
+        return "\x00".join(("keys", *self.columns, str(self.nulls), *(f"by {order.name}" for order in self.orders)))
 
 
 @dataclass(frozen=True)

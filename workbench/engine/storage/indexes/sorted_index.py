@@ -39,6 +39,9 @@ def _size(columns: list[npt.NDArray[Any]]) -> int:
 IN_MEMORY = InMemory(_size)
 """The indexes of this process, of all its sessions."""
 
+_VERSION = 2
+"""Goes up when keys get other hashes, or an index other columns: files that older workbenches left are not read."""
+
 Entries = tuple[npt.NDArray[Any], Positions]
 """Keys in order, and where in the segment the row of each stands."""
 
@@ -131,7 +134,7 @@ def _time_index(segment: str, column: str) -> tuple[Times, Positions]:
 
 @lru_cache(maxsize=4_096)
 def _name(key: str) -> str:
-    return sha256(key.encode()).hexdigest()[:16]
+    return sha256(f"{_VERSION} {key}".encode()).hexdigest()[:16]
 
 
 def _column(values: npt.NDArray[Any]) -> pa.Array:
