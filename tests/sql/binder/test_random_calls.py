@@ -68,6 +68,7 @@ def test_a_call_is_read_or_refused() -> None:
         ("duckdb", "select json_keys(s, 1e400) as v from T", "this path of JSON is not supported"),
         ("duckdb", "select * from timestamp() as q", "a table function is not supported"),
         ("duckdb", "select b, grouping(count(*)) over (order by a) as v from T group by b", "GROUPING with OVER"),
+        ("duckdb", "select percentile() within group (order by a) as v from T", "a share is missing"),
         ("postgres", "select array_cat(a) as v from T", "ARRAY_CAT takes 2 arrays, not 1"),
     ],
 )

@@ -110,6 +110,8 @@ def _within_group(name: str, node: exp.WithinGroup, source: SourceText) -> Aggre
                 "MODE of a descending order", node, "of values that are as frequent MODE(x) takes the smallest"
             )
         return AggregateSyntax(name, [order[0].this])
+    if isinstance(called, exp.Anonymous):  # without a share
+        return AggregateSyntax(name, [order[0].this])
     if name == "percentile_disc":
         return AggregateSyntax(name, [order[0].this, called.this], False, order)
     if not order[0].args.get("desc"):

@@ -57,6 +57,10 @@ SOME_JSON = Constant('{"a": [1, {"b": 2.50}], "": null}', JSON)
 INSTANTS = [[call("instant_of", clock, Constant(zone, STRING)) for clock in COLUMNS[TIMESTAMP]] for zone in ZONES]
 OTHERS: dict[str, list[tuple[Expression, ...]]] = {
     **{
+        name: [(COLUMNS[a][0], COLUMNS[b][1]) for a, b in itertools.permutations((INTEGER, MONEY, WIDE), 2)]
+        for name in ("=", "<>", "<", "<=", ">", ">=", "<=>", "nullif", "coalesce", "least", "greatest")
+    },
+    **{
         name: [
             *((left, right) for left, right in itertools.permutations((WHOLE, TOTAL, SQUARES), 2)),
             *((number, by) for number in (TOTAL, SQUARES, WHOLE) for by in DIVISORS),
