@@ -30,6 +30,7 @@ K, J, F, G = Column("k", INTEGER), Column("j", INTEGER), Column("f", DOUBLE), Co
 M, N, W, H = Column("m", MONEY), Column("n", NARROW), Column("w", WIDE), Column("h", WHOLE)
 S, D, T, B = Column("s", STRING), Column("d", DATE), Column("t", TIMESTAMP), Column("b", BOOLEAN)
 W2 = Column("w2", WIDE)
+TENTHS = Constant(Decimal("1.5"), decimal(2, 1))
 COLUMNS = (K, J, F, G, M, N, W, H, S, D, T, B)
 
 
@@ -74,7 +75,7 @@ NULL = Constant(None, INTEGER)
 SQUARE = Call("*", (as_(decimal(19, 0), K), as_(decimal(19, 0), J)), WHOLE)
 CONDITIONS = [
     *(holds(operator, K, integer(1)) for operator in ("=", "<>", "<", "<=", ">", ">=")),
-    *(holds(operator, M, Constant(Decimal("1.5"), decimal(2, 1))) for operator in ("=", "<", ">=")),
+    *(holds(operator, M, TENTHS) for operator in ("=", "<", ">=")),
     holds("<", W, W2),
     *(holds(operator, *sides) for operator in ("=", "<") for sides in ((M, N), (K, M), (W, N), (H, M), (J, W))),
     holds("<", Call("*", (W, Constant(Decimal("0.0001"), decimal(4, 4))), decimal(38, 6)), W2),
@@ -147,6 +148,7 @@ CASES = [
     *(call("coalesce", *both) for both in ((K, J), (F, G), (D, D), (M, M), (B, B), (K, integer(7)), (F, F, G))),
     call("coalesce", S, Constant("none", STRING)),
     *(call("nullif", S, other) for other in (S, Constant("a", STRING), Constant(None, STRING))),
+    *(call(of, *both) for of in ("nullif", "<=>") for both in ((M, integer(0)), (M, TENTHS), (K, M), (M, N), (M, K))),
     case(holds("is_null", S), D, Constant(None, DATE)),
     case(holds("=", K, K), case(B, integer(2), J), Call("month", (D,), INTEGER)),
 ]

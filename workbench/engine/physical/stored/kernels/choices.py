@@ -10,7 +10,6 @@ import pyarrow.compute as pc
 from workbench.arrow.types import to_arrow
 from workbench.engine.physical.stored.expressions import COMPARABLE_KINDS, compare
 from workbench.engine.physical.stored.kernels.kernel import Kernel
-from workbench.engine.storage.grouping import not_distinct
 from workbench.sql.algebra.expressions import Call
 from workbench.sql.algebra.types import of_any_bits
 from workbench.sql.predicates.cnf import Operator
@@ -33,12 +32,6 @@ def _coalesce(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     return pc.coalesce(*(argument.cast(to_arrow(call.type)) for argument in arguments))
 
 
-def _has_equality(call: Call) -> bool:
-    """Also of what is stored as texts, which are equal where the values are."""
-    value, other = (of_any_bits(argument.type) for argument in call.arguments)
-    return value == other == of_any_bits(call.type) and (value.kind in COMPARABLE_KINDS or value.is_text_when_stored)
-
-
 def _extreme(operator: Operator) -> Kernel:
     """The least or the greatest of the arguments that are not NULL."""
 
@@ -52,21 +45,9 @@ def _extreme(operator: Operator) -> Kernel:
     return Kernel(values, _gives_that_type)
 
 
-def _nullif(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-    value, other = arguments
-    equal = compare(Operator.EQ, value, other).fill_null(False)
-    return pc.if_else(equal, pa.scalar(None, value.type), value)
-
-
-def _not_distinct(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-    return pa.array(not_distinct(*arguments))
-
-
 CHOICE_KERNELS = {
     "coalesce": Kernel(_coalesce, _of_one_kind),
-    "nullif": Kernel(_nullif, _has_equality),
     "least": _extreme(Operator.LT),
     "greatest": _extreme(Operator.GT),
-    "<=>": Kernel(_not_distinct, _of_one_type),
 }
 """By the name of the function."""

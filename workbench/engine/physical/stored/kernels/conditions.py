@@ -94,6 +94,19 @@ def _in(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     return reduce(pc.or_kleene, found)
 
 
+def _nullif(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """The first argument, or NULL where it is equal to the second."""
+    (equality,), (value, _) = _equalities(call), arguments
+    equal = _EQUAL.compute(equality, arguments).fill_null(False)
+    return pc.if_else(equal, pa.scalar(None, value.type), value)
+
+
+def _not_distinct(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """Whether two values are equal, as NULL and NULL are."""
+    left, right = arguments
+    return pc.coalesce(_EQUAL.compute(call, arguments), pc.and_(left.is_null(), right.is_null()))
+
+
 def _combined(combine: Callable[[pa.Array, pa.Array], pa.Array]) -> ComputeValues:
     return lambda call, arguments: reduce(combine, arguments)
 
@@ -141,11 +154,13 @@ _of_truth = of_kinds(Kind.BOOLEAN)
 CONDITION_KERNELS = {
     "=": _EQUAL,
     "<>": _comparison(Operator.NE),
+    "<=>": Kernel(_not_distinct, _EQUAL.accepts),
     "<": _comparison(Operator.LT),
     "<=": _comparison(Operator.LE),
     ">": _comparison(Operator.GT),
     ">=": _comparison(Operator.GE),
     "in": Kernel(_in, lambda call: len(call.arguments) <= _MOST + 1 and all(map(_EQUAL.accepts, _equalities(call)))),
+    "nullif": Kernel(_nullif, lambda call: all(map(_EQUAL.accepts, _equalities(call)))),
     "and": Kernel(_combined(pc.and_kleene), _of_truth),
     "or": Kernel(_combined(pc.or_kleene), _of_truth),
     "not": Kernel(lambda call, arguments: pc.invert(arguments[0]), _of_truth),
