@@ -204,6 +204,13 @@ GROUPINGS = {
         " JOIN names n ON r.k = n.k"
     ),
     "distinct": Case("SELECT DISTINCT GROUPING(g) AS a, flag FROM t GROUP BY CUBE(g, flag)"),
+    "rollup_of_computed": Case(
+        "SELECT e + k AS v, g, GROUPING(e + k) AS o, COUNT(*) AS n FROM (SELECT id % 4 AS k, g, id % 3 AS e FROM t) a"
+        " GROUP BY GROUPING SETS ((e + k, g), (e + k), ()) HAVING e + k > 2 OR COUNT(*) > 5"
+    ),
+    "group_by_all_of_nothing": Case(
+        "SELECT x + 1 AS y, COUNT(*) AS n FROM (SELECT 1 AS x, k FROM t) a WHERE k > 100 GROUP BY ALL", dialect="duckdb"
+    ),
     "group_by_all": Case("SELECT g, k % 2 AS r, COUNT(*) AS n, 'x' AS c FROM t GROUP BY ALL"),
     "over_rollup": Case(
         "SELECT g, flag, GROUPING(g) + GROUPING(flag) AS level, SUM(amount) AS total,"

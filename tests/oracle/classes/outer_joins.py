@@ -105,6 +105,31 @@ OUTER_JOINS = {
         "SELECT g, k, name, rate, flag FROM names FULL JOIN (SELECT k, g FROM u) USING (k) FULL JOIN"
         " (SELECT DISTINCT g, flag FROM t) USING (g)",
     ),
+    "comma_right": Case(
+        "SELECT a.name, u.id, b.name AS o FROM names a, u RIGHT JOIN names b ON u.k = b.k AND u.big > 3",
+        dialect="duckdb",
+    ),
+    "comma_full": Case(
+        "SELECT a.name, u.id, b.name AS o FROM (SELECT name FROM names) a, u FULL JOIN names b USING (k) WHERE k < 5",
+        dialect="postgres",
+    ),
+    "comma_natural": Case(
+        "SELECT * FROM (SELECT name AS g, rate FROM names) a, (SELECT id, g FROM u) b"
+        " NATURAL JOIN (SELECT DISTINCT g, k FROM t) c",
+        dialect="duckdb",
+    ),
+    "comma_left_of_all": Case(
+        "SELECT a.name, u.id, b.name AS o FROM names a, u LEFT JOIN names b ON a.k = b.k AND b.rate > big",
+        dialect="duckdb",
+    ),
+    "comma_first_in_spark": Case(
+        "SELECT a.name, u.id, b.name AS o FROM names a, u RIGHT JOIN names b ON u.k = b.k AND a.k < 4",
+        "SELECT a.name, u.id, b.name AS o FROM names a CROSS JOIN u RIGHT JOIN names b ON u.k = b.k AND a.k < 4",
+    ),
+    "nested_conditions": Case(
+        "SELECT t.id, u.id AS b, n.name FROM t LEFT JOIN u JOIN names n ON u.k IS NOT DISTINCT FROM n.k ON t.g = u.g",
+        dialect="duckdb",
+    ),
     "full_of_groups": Case(f"SELECT a.k, b.k AS bk, a.n, b.most FROM {_OF_T} FULL JOIN {_OF_U} ON a.k = b.k"),
     "full_rejected": Case("SELECT t.id, u.id AS b FROM t FULL JOIN u ON t.k = u.k AND t.g = u.g WHERE t.amount > 50"),
     "full_false": Case("SELECT a.name, b.name AS b FROM names a FULL JOIN names b ON a.k = b.k AND a.rate < 0"),

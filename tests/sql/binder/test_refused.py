@@ -52,7 +52,6 @@ def test_refused_with_message_and_caret(dialect: str, sql: str, expected: str) -
         ("select a, b a from T order by a", "give one of them another name"),
         ("select a from T limit a + 1", "as in LIMIT 10"),
         ("select a from T fetch first 3 rows with ties", "say by what rows are equal"),
-        ("select T.a from T, U right join T v on v.a = U.k", "write the items before it in parentheses"),
         ("select a from T where sum(a) over () > 1", "a condition on it stands in QUALIFY, at the end"),
         ("select sum(a) over (order by a, b range 2 preceding) from T", "order by one of them alone"),
         ("select lag(sum(a) over ()) over (order by b) from T", "compute the inner one in a subquery"),

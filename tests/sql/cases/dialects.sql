@@ -122,6 +122,9 @@ add_seconds(ts, 1209600);
 interval_of_micros(5400000000);
 
 # title: duckdb
+cast(sum(a) as bigint);
+cast(sum_a_5e96e140 as integer);
+
 s->'a.b'->'c'->>'$.d[1]';
 json_text_in_duckdb(s, '$[''a.b''][''c''][''d''][1]');
 
@@ -150,6 +153,9 @@ try_cast(m as bigint);
 cast(round(m) as integer);
 
 # title: trino
+cast(b + cast(a as decimal(20,0)) as bigint);
+cast((b + cast(a as decimal(20,0))) as integer);
+
 cast(upper(s) as varchar);
 upper(s);
 

@@ -1,4 +1,4 @@
-# The message and, under the marked line, carets; the dialect is spark unless the title says oracle.
+# The message and, under the marked line, carets; the title is the dialect.
 # title: spark
 select a from T sort by a;
 SORT BY is not supported
@@ -381,3 +381,9 @@ select a from T connect by prior a = b;
 CONNECT BY is not supported
 select a from T connect by prior a = b
                 ^^^^^^^^^^;
+
+# title: postgres
+select T.a from T, U full join U v on U.k = v.k and T.a > 1;
+a FULL JOIN whose left side or condition reads an item before a comma is not supported
+select T.a from T, U full join U v on U.k = v.k and T.a > 1
+                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^;

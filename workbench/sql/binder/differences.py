@@ -58,6 +58,8 @@ def _is_plain_cast(bound: Expression) -> bool:
     have, target = bound.arguments[0].type, bound.type
     if target.kind is Kind.INTEGER and isinstance(rounded := bound.arguments[0], Call) and _is_whole(rounded):
         return True  # as the dialect rounds
+    if target.kind is Kind.INTEGER and have.kind is Kind.DECIMAL and not have.scale:
+        return True  # nothing is rounded, as of a sum
     if target == STRING:
         return have.kind in (Kind.INTEGER, Kind.DATE, Kind.BOOLEAN, Kind.STRING)
     if have == BOOLEAN and target.kind is Kind.INTEGER:

@@ -417,15 +417,17 @@ class SelectBinder:
             self._where = conjunction(self._where, normal_form(call("not", call("is_null", start.arguments[0]))))
 
     def _plain_items(self, scalar: ScalarBinder, aliases: SelectAliases) -> Groups:
-        """GROUP BY ALL: the items of the select list that have no aggregate and are no constants."""
+        """GROUP BY ALL: the items of the select list that have no aggregate and are written as no constants."""
         found: dict[Expression, None] = {}
         for place, node in enumerate(self._select.expressions):
             star = node.this if isinstance(node, exp.Column) and isinstance(node.this, exp.Star) else node
             if isinstance(star, exp.Star):
                 found.update(dict.fromkeys(expression for _, expression in self._starred(star, node)))
             elif not aliases.has_aggregate(place, self._context.schema):
-                found[scalar.bind(node.unalias())] = None
-        return tuple(expression for expression in found if not isinstance(expression, Constant))
+                value = scalar.bind(node.unalias())
+                if not isinstance(value, Constant) or node.find(exp.Column) is not None:
+                    found[value] = None
+        return tuple(found)
 
     def _starred(self, star: exp.Star, node: exp.Expr) -> list[Named]:
         return starred(self._scope, star, node, ScalarBinder(self._scope, self._context.schema).bind)

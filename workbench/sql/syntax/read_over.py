@@ -286,7 +286,7 @@ def refuse_lacking_on(source: SourceText, statement: Sequence[Token]) -> None:
     before: list[TokenType] = []
     for token in [*statement, None]:
         kind = TokenType.SEMICOLON if token is None else token.token_type
-        if kind in _ENDING and waiting[-1]:
+        if kind in _ENDING and waiting[-1] and before[-1] is not TokenType.DISTINCT:  # IS DISTINCT FROM ends nothing
             hint = "say how rows belong together, as in ON a.key = b.key; CROSS JOIN pairs each with each"
             raise error_at(waiting[-1][-1], "JOIN has no condition", source, hint)
         if kind is TokenType.L_PAREN:

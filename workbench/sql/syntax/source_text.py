@@ -153,12 +153,16 @@ class SourceText:
                     return self.span(candidates[0][1], candidates[-1][2])
         return self.span(None)
 
-    def is_cross_joined(self, item: exp.Expr) -> bool:
-        """Whether the text joins an item of FROM by CROSS JOIN; for the parser a comma is the same in some dialects."""
+    def joined_by(self, item: exp.Expr) -> str:
+        """The words that join an item of FROM to those before it: ``","``, ``"CROSS JOIN"`` or ``"JOIN"``.
+
+        For the parser a comma is a CROSS JOIN in some dialects, and a JOIN without a condition in the others.
+        """
         position = self.of(item)["position"] or 0
         before = [word for word, start, _ in self._words if start < position]
         joined = max((at for at, word in enumerate(before) if word in ("JOIN", ",")), default=0)
-        return before[joined - 1 : joined + 1] == ["CROSS", "JOIN"]
+        is_crossed = before[joined - 1 : joined + 1] == ["CROSS", "JOIN"]
+        return "CROSS JOIN" if is_crossed else "".join(before[joined : joined + 1])
 
     def _index(self, position: int) -> int:
         """The index of the first token at or after a position."""

@@ -348,8 +348,10 @@ def over_grouping(
                 return counted_number(over_grouping(value, groups, listed, missing))
     match expression:
         case Column(source=Origin.GROUPED, name=name):
-            lacked = any(column_name(g) == name for g in listed if g not in groups)
-            return Constant(None, expression.type) if lacked else replace(expression, source=0)
+            of_name = next((g for g in listed if column_name(g) == name), None)
+            if of_name is not None:
+                return over_grouping(of_name, groups, listed, missing)
+            return replace(expression, source=0)  # a statistic
         case Column(source=source, level=level):
             # The call of an analytic function is over groups; others are of a subquery, or of the outer query.
             if source == Origin.ANALYTIC or level or expression.group_input is not None:

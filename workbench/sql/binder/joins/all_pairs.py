@@ -29,7 +29,7 @@ def warn_of_all_pairs(select: exp.Select, rows: FromClause, where: PredSet, sour
         before = {i for i in streams if own and i < min(own)}
         if not before or any(group & own and group & before for group in groups):
             continue
-        if not source.is_cross_joined(join.this):
+        if source.joined_by(join.this) != "CROSS JOIN":
             hint = "add a condition, as in ON a.key = b.key; write CROSS JOIN if it is meant"
             message = f"no condition joins {name}: each of its rows goes with every row of the items before it"
             source.warn(message, join.this, hint)

@@ -34,7 +34,7 @@ from workbench.sql.binder.protocols import QueryContext, SubqueryBinder, is_subq
 from workbench.sql.binder.scalar import ScalarBinder, is_now
 from workbench.sql.binder.scope import Item, Scope
 from workbench.sql.logical import Block, Input, LogicalQuery, StreamInput, ordered_rows, output_columns
-from workbench.sql.predicates.cnf import TRUE, PredSet, conjunction, predicate_sources
+from workbench.sql.predicates.cnf import TRUE, ORPred, PredSet, conjunction, predicate_sources
 from workbench.sql.predicates.normal_form import normal_form
 from workbench.sql.predicates.null_safe import with_null_safe_keys
 from workbench.sql.query_limits import MAX_JOINED
@@ -71,8 +71,7 @@ def bind_from(
     else:
         start = clause.mark()
         clause.add(from_.this)
-        for join in select.args.get("joins") or ():
-            clause.join(join, start)
+        clause.join_all(select.args.get("joins") or (), start)
     for view in select.args.get("laterals") or ():
         clause.add(view)
     there = {place for item in clause.scope.items for place in item.inputs}  # not the other side of a semijoin
@@ -178,8 +177,7 @@ class FromClause:
                 words = {"Lateral": "LATERAL of that function"}
                 hint = "FROM takes streams, tables, views, queries and subqueries; add_table adds rows of your own"
                 self.source.refuse(words.get(type(node).__name__, node.key.upper()), node, hint)
-        for join in node.args.get("joins") or ():
-            self.join(join, start)
+        self.join_all(node.args.get("joins") or (), start)
 
     def add_input(self, relation: Input) -> int:
         """Add an input that has no name, to be joined by conditions on its position, which is returned."""
@@ -194,8 +192,25 @@ class FromClause:
         self.trees = [tree for tree in self.trees if tree not in taken]
         return tuple(taken)
 
-    def join(self, join: exp.Join, start: ClausePosition) -> None:
-        """Add the item of a join and its condition; ``start``: before the first item that it joins."""
+    def join_all(self, joins: Sequence[exp.Join], begin: ClausePosition) -> None:
+        """Add the items of joins to the one after ``begin``. What stands after a comma is joined before the comma is.
+
+        Where a dialect reads a comma as a CROSS JOIN, as Spark does, its parser says that.
+        """
+        start = begin
+        for join in joins:
+            if not any(join.args.get(part) for part in _PARTS_OF_JOIN) and self.source.joined_by(join.this) == ",":
+                start = self.mark()
+            self.join(join, start, begin)
+
+    def join(self, join: exp.Join, start: ClausePosition, begin: ClausePosition) -> None:
+        """Add the item of a join and its condition.
+
+        Args:
+            join: with the item.
+            start: before the first item that it joins.
+            begin: before the first item that its condition sees.
+        """
         written, times = join, list[str]()  # columns that stand once, as the left side has them
         if join.args.get("method") == "ASOF":
             items = self.scope.items[start.items :]
@@ -222,7 +237,10 @@ class FromClause:
         tied = self._take_tied(before)
         if tied and side in ("RIGHT", "FULL"):
             self.source.refuse(f"LATERAL in a {side} JOIN that reads its left side", join, "write a LEFT JOIN")
-        condition, before = self._on(join, start, before)
+        condition, before = self._on(join, start, begin, before)
+        if side in ("RIGHT", "FULL") and (self._reads_before(start) or _reads(condition, start)):
+            hint = "databases refuse it, too: CROSS JOIN in the place of the comma lets it read that item"
+            self.source.refuse(f"a {side} JOIN whose left side or condition reads an item before a comma", join, hint)
         condition = conjunction(
             tied, condition, *(equal_columns(name, node, sides, self.source) for name, node in using)
         )
@@ -230,10 +248,10 @@ class FromClause:
             hint = "write a CROSS JOIN, or LEFT JOIN … ON TRUE"
             self.source.refuse(f"UNNEST in a {side} JOIN that reads its other side", join, hint)
         if kind in ("SEMI", "ANTI"):
-            self._semijoin(join, condition, start, before)
+            self._semijoin(join, condition, begin, before)
         elif side:
             kept = frozenset({"LEFT": (0,), "RIGHT": (1,), "FULL": (0, 1)}[side])
-            self._outer_join(written, condition, kept, start, before)
+            self._outer_join(written, condition, kept, begin if side == "LEFT" else start, before)
             sides = self.scope.columns[start.columns : before.columns], self.scope.columns[before.columns :]
         else:
             self.conditions.append(condition)
@@ -250,38 +268,47 @@ class FromClause:
     def _take_tied(self, before: ClausePosition) -> PredSet:
         """Take out of the clause the conditions that tie what was added after ``before`` to items before it."""
         added = conjunction(*self.conditions[before.conditions :])
-        tied = PredSet(tuple(p for p in added if any(source < before.inputs for source in predicate_sources(p))))
+        tied = PredSet(tuple(p for p in added if _reads(p, before)))
         self.conditions[before.conditions :] = [PredSet(tuple(p for p in added if p not in tied.or_preds))]
         return tied
 
     def _reads_before(self, mark: ClausePosition) -> bool:
-        """Whether columns that were added read items before them: an outer join could not leave these out."""
+        """Whether what was added reads items before it: an outer join could not leave these out."""
         added = self.scope.columns[mark.columns :]
-        return any(column.source < mark.inputs for _, value in added for column in columns(value))
+        names = any(column.source < mark.inputs for _, value in added for column in columns(value))
+        return names or any(_reads(condition, mark) for condition in self.conditions[mark.conditions :])
 
-    def _on(self, join: exp.Join, start: ClausePosition, before: ClausePosition) -> tuple[PredSet, ClausePosition]:
-        """The condition of ON, which sees the items of its own parentheses; and where the right side begins with it."""
+    def _on(
+        self, join: exp.Join, start: ClausePosition, begin: ClausePosition, before: ClausePosition
+    ) -> tuple[PredSet, ClausePosition]:
+        """The condition of ON, which sees the items of its own parentheses; and where the right side begins with it.
+
+        A name alone is of the items that are joined, or else of those before their comma.
+        """
         on = join.args.get("on")
         if on is None:
             return TRUE, before
-        scope = replace(self.scope, items=self.scope.items[start.items :], columns=self.scope.columns[start.columns :])
+        known, joined = self.scope.columns[begin.columns : start.columns], self.scope.columns[start.columns :]
+        own = {name for name, _ in joined}
+        visible = [*((name, value) for name, value in known if name not in own), *joined]
+        scope = replace(self.scope, items=self.scope.items[begin.items :], columns=visible)
         asks = any(map(is_subquery, on.walk()))
         if asks and _filters(join):
             self.later.append((on, scope))
             return TRUE, before
         outer = asks and join.args.get("kind") not in ("SEMI", "ANTI")
-        left, right = range(start.inputs, before.inputs), range(before.inputs, len(self.inputs))
+        left, right = range(begin.inputs, before.inputs), range(before.inputs, len(self.inputs))
         subqueries = self.subqueries(self, scope) if outer else None
         scalar = ScalarBinder(scope, self.context.schema, now_at=self.context.now_at, subqueries=subqueries)
         condition = with_null_safe_keys(normal_form(scalar.condition(on)))
         if not outer:
             return condition, before
-        sides = trees_by_side(self.trees[start.trees :], left, right)
+        sides = trees_by_side(self.trees[begin.trees :], left, right)
         if sides is None:
             what = f"a subquery in ON of a {join.side} JOIN that reads both sides"
             self.source.refuse(what, on, "let a subquery in FROM select it")
-        self.trees[start.trees :] = [*sides[0], *sides[1]]
-        return condition, replace(before, trees=start.trees + len(sides[0]))
+        self.trees[begin.trees :] = [*sides[0], *sides[1]]
+        return condition, replace(before, trees=begin.trees + len(sides[0]))
 
     def _outer_join(
         self, join: exp.Join, condition: PredSet, kept: frozenset[int], start: ClausePosition, before: ClausePosition
@@ -297,10 +324,6 @@ class FromClause:
             read = [p for p in predicate_sources(condition) if p >= start.inputs and p not in right.positions]
             left = Rows(self.take(read or [before.inputs - 1]))
         else:
-            others = join.parent.args["joins"] if join.parent is not None else []
-            if any(other.args.get("kind") == "CROSS" for other in others[: others.index(join)]):
-                hint = "write the items before it in parentheses"
-                self.source.refuse(f"{join.side} JOIN after a comma or CROSS JOIN", join, hint)
             left = self._rows(join, start)
         computed: dict[Column, Expression] = {}
         for side, (rows, begin, end) in enumerate(((left, start, before), (right, before, self.mark()))):
@@ -390,6 +413,14 @@ class FromClause:
         item.named = isinstance(node.this, exp.Identifier) and node.name.lower() not in self.context.of_with
         self.scope.add(item, node)
         return item
+
+
+_PARTS_OF_JOIN = ("on", "using", "kind", "side", "method")
+
+
+def _reads(condition: PredSet | ORPred, mark: ClausePosition) -> bool:
+    """Whether a condition reads an input that was there before."""
+    return any(source < mark.inputs for source in predicate_sources(condition))
 
 
 def _filters(join: exp.Join) -> bool:
