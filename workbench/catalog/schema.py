@@ -10,7 +10,7 @@ import re
 
 from workbench.sql.functions.arrays.arrays import HAS_PLACE
 
-VERSION = 29
+VERSION = 30
 """Goes up when a table changes, the canonical form that ids come from, or what stored states must have.
 
 From 2 on a catalog has all of a session.
@@ -361,6 +361,8 @@ MIGRATIONS = {
     27: _planned_anew_with(HAS_PLACE),
     # So do orders, which were of whole arrays.
     28: _planned_anew_with("element_at"),
+    # Columns of segments can be runs, which older versions cannot read.
+    29: "",
 }
 """SQL that makes a catalog of an older version one of the next; one of any other version is refused.
 

@@ -25,6 +25,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from workbench.files.constant_columns import without_runs
 from workbench.files.packs import PACKING, bytes_of, check_cached, file_of, is_small_part, local_extent, session_folder
 from workbench.files.shared import local_path, removed, stored_below
 from workbench.files.writing import make_like
@@ -185,9 +186,9 @@ def _rows(path: str) -> tuple[pa.RecordBatch, int, str]:
     if size > SMALL_FILE and not is_small_part(path):
         with pa.memory_map(file) as mapped:
             mapped.seek(first)
-            return pa.ipc.open_file(mapped.read_buffer(size)).get_batch(0), 0, file
+            return without_runs(pa.ipc.open_file(mapped.read_buffer(size)).get_batch(0)), 0, file
     data = bytes_of(path)
-    return pa.ipc.open_file(data).get_batch(0), data.size, file
+    return without_runs(pa.ipc.open_file(data).get_batch(0)), data.size, file
 
 
 MAPPED = MappedFiles()

@@ -20,6 +20,7 @@ import pyarrow as pa
 from workbench.engine.storage.buckets import EVERY_BUCKET
 from workbench.engine.storage.layout import conform
 from workbench.errors import EngineError
+from workbench.files.constant_columns import with_runs
 from workbench.files.mapped import MAPPED, remove_file
 from workbench.files.packs import PACKING, bytes_checksum, bytes_of, file_of
 from workbench.files.shared import is_cached, local_path
@@ -171,8 +172,9 @@ def bytes_of_rows(batch: pa.RecordBatch) -> pa.Buffer:
 
 def _write_large(path: str, batch: pa.RecordBatch) -> tuple[int, int]:
     """Write a file column by column, so that its rows are in memory once; the checksum, and how many bytes it has."""
-    with NewFile(path) as file, pa.ipc.new_file(file, batch.schema) as writer:
-        writer.write_batch(batch)
+    rows = with_runs(batch)
+    with NewFile(path) as file, pa.ipc.new_file(file, rows.schema) as writer:
+        writer.write_batch(rows)
     return file.checksum, file.bytes
 
 
