@@ -14,7 +14,7 @@ import pyarrow as pa
 
 _WHOLE = (pa.int64(), pa.int32())
 _SHARED = 64
-"""Arrays that are kept for other columns. The longest ones have 8 MB, as segments have a million rows."""
+"""Arrays that are kept for other columns. The longest ones have 2 MB, as segments have 250,000 rows."""
 
 
 def with_runs(rows: pa.RecordBatch) -> pa.RecordBatch:
