@@ -81,7 +81,7 @@ def index_columns(segment: str, key: str, make: Callable[[], Sequence[npt.NDArra
     if is_small_part(segment) or open_segment(segment).num_rows <= most:
         return IN_MEMORY.add((segment, key), list(make()))
     file, first, _ = extent_of(segment)
-    index_file = f"{os.path.splitext(file)[0]}.{first}.{_name(key)}.index"
+    index_file = f"{os.path.splitext(file)[0]}.{first}.{_name(_VERSION, key)}.index"
     try:
         index = MAPPED.batch(index_file)
     except FileNotFoundError:
@@ -133,8 +133,8 @@ def _time_index(segment: str, column: str) -> tuple[Times, Positions]:
 
 
 @lru_cache(maxsize=4_096)
-def _name(key: str) -> str:
-    return sha256(f"{_VERSION} {key}".encode()).hexdigest()[:16]
+def _name(version: int, key: str) -> str:
+    return sha256(f"{version} {key}".encode()).hexdigest()[:16]
 
 
 def _column(values: npt.NDArray[Any]) -> pa.Array:
