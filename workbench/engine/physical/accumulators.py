@@ -155,7 +155,7 @@ def _moments(function: str, products: Iterable[Powers], arguments: Sequence[Expr
     known = Addend(Adds.WEIGHT_OF_KNOWN, ProductInput(inputs, (0,) * len(inputs)))
     parts, sums = [StatePart(name, INTEGER, known)], {}
     for powers in products:
-        sums[powers] = f"{name} {''.join(map(str, powers))}"
+        sums[powers] = f"{name} {''.join(map(str, powers)) or 'bits'}"
         added = Addend(Adds.DIGITS, ProductInput(inputs, powers))
         parts.append(StatePart(sums[powers], STRING, added, Combine.DIGITS))
     return Additive(tuple(parts), Moments(function, name, sums))

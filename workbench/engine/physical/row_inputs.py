@@ -19,11 +19,12 @@ from workbench.engine.physical.join_keys import key_column
 from workbench.engine.physical.stored.calls import Functions, StoredCall
 from workbench.engine.physical.stored.kernels.table import has_kernels
 from workbench.engine.physical.stored.values import Computed, StoredValue, stored_value, with_call_columns
-from workbench.engine.storage.exact_sums import ExactSums, exact_products
+from workbench.engine.storage.exact_sums import ExactSums, digits_of_bits, exact_products
 from workbench.engine.storage.sort_keys import tuple_texts
 from workbench.sql.algebra.expressions import Call, Column, Expression, digest, identity
 from workbench.sql.algebra.planning_cache import cached
 from workbench.sql.algebra.types import DataType
+from workbench.sql.functions.aggregate_rules import BITS
 from workbench.sql.functions.calls import calls_functions
 from workbench.sql.render.spark_sql import to_spark
 
@@ -85,7 +86,8 @@ class ProductInput:
 
     Attributes:
         of: the values.
-        powers: of each; their sum is at most 4.
+        powers: of each; their sum is at most 4. Without powers (``BITS``) there is one value, a whole number, and each
+            bit of it is a digit.
     """
 
     of: tuple[SingleInput, ...]
@@ -108,9 +110,13 @@ class ProductInput:
     def _sums(self, rows: pa.RecordBatch, weights: npt.NDArray[np.int64]) -> tuple[ExactSums, Mask]:
         """The products, and which rows have all values; each value is computed once, since one may be dear."""
         columns = [value.values(rows) for value in self.of]
-        known, numbers = _all_known(columns), (c.fill_null(0.0).to_numpy(zero_copy_only=False) for c in columns)
-        factors = [column for column, power in zip(numbers, self.powers, strict=True) for _ in range(power)]
-        return ExactSums(exact_products(factors), rows.num_rows).times(weights * known), known
+        known, numbers = _all_known(columns), [c.fill_null(0).to_numpy(zero_copy_only=False) for c in columns]
+        if self.powers == BITS:
+            digits = digits_of_bits(*numbers)
+        else:
+            factors = [column for column, power in zip(numbers, self.powers, strict=True) for _ in range(power)]
+            digits = exact_products(factors)
+        return ExactSums(digits, rows.num_rows).times(weights * known), known
 
 
 @dataclass(frozen=True)

@@ -79,9 +79,9 @@ class ValueStatistic:
     """A statistic that is computed from all values of a group, in their order.
 
     Attributes:
-        function: ``bit_and, bit_or, bit_xor, entropy, frequencies, mad, max, median, min, mode, percentile,
-            percentile_disc, product, quantile_cont, sum, listagg, array_agg`` or ``array_agg_limit``; with ``_desc``
-            in the other order. A sum is of DISTINCT values.
+        function: ``entropy, frequencies, mad, max, median, min, mode, percentile, percentile_disc, product,
+            quantile_cont, sum, listagg, array_agg`` or ``array_agg_limit``; with ``_desc`` in the other order. A sum
+            is of DISTINCT values.
         of: the values.
         type: of the statistic.
         fraction: of a percentile.
@@ -156,9 +156,8 @@ def statistic_of_values(statistic: AggregateCall) -> ValueStatistic:
         ('bank',)
     """
     match statistic.function, statistic.arguments:
-        case (("sum" | "bit_and" | "bit_or" | "bit_xor"), (argument,)):
-            of = CountedValues.of(argument)
-            return ValueStatistic(statistic.function, of, statistic.type, distinct=statistic.distinct)
+        case "sum", (argument,):
+            return ValueStatistic("sum", CountedValues.of(argument), statistic.type, distinct=statistic.distinct)
         case ("min_by" | "max_by") as function, (value, key):
             of = CountedValues.of_tuples((key, value), known=[0])
             return ValueStatistic(function.removesuffix("_by"), of, statistic.type, last_of=(key.type, value.type))

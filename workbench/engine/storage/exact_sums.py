@@ -82,6 +82,23 @@ def exact_products(factors: Sequence[Doubles]) -> DigitColumns:
     }
 
 
+def digits_of_bits(numbers: Whole) -> DigitColumns:
+    """The bits of numbers, each a digit of its own, so that a sum has how many numbers have it.
+
+    Example:
+        >>> sums = ExactSums(digits_of_bits(np.array([5, -1])), 2)
+        >>> {bit: counts.tolist() for bit, counts in sums.counts_of_bits().items() if bit < 3}
+        {0: [1, 1], 1: [0, 1], 2: [1, 1]}
+    """
+    words = numbers.view(np.uint64)
+    some = int(np.bitwise_or.reduce(words)) if len(words) else 0
+    return {
+        _FIRST + bit: (words >> np.uint64(bit) & np.uint64(1)).astype(np.int64)
+        for bit in range(some.bit_length())
+        if some >> bit & 1
+    }
+
+
 @dataclass(frozen=True)
 class ExactSums:
     """Exact numbers.
@@ -132,6 +149,11 @@ class ExactSums:
         if missing is None or not missing.any():
             return texts
         return pa.Array.from_buffers(pa.string(), len(texts), [pa.array(~missing).buffers()[1], *texts.buffers()[1:]])
+
+    def counts_of_bits(self) -> DigitColumns:
+        """By bit, how many of the numbers that were added up have it (``digits_of_bits``)."""
+        places, digits, _ = self._absolute
+        return {at - _FIRST: own.astype(np.int64) for at, own in zip(places.tolist(), digits, strict=True)}
 
     def limbs(self) -> list[Whole]:
         """Whole numbers in two to four limbs of 32 bits, of which the last one has the rest."""

@@ -24,6 +24,8 @@ Powers = tuple[int, ...]
 X, Y, XY, XX, YY = (0, 1), (1, 0), (1, 1), (0, 2), (2, 0)
 """Products of two arguments, of which the first is called y and the second x."""
 ONE, TWO, THREE, FOUR = (1,), (2,), (3,), (4,)
+BITS: Powers = ()
+"""No product: of a whole number the sum has each bit as a digit, and so says how many numbers have it."""
 
 DESCENDING = "_desc"
 """The end of the name of a statistic whose values are in descending order."""
@@ -87,7 +89,7 @@ class StatisticRule:
             case KeptAs.LEAST | KeptAs.GREATEST as end:
                 return f"{'least' if end is KeptAs.LEAST else 'greatest'}({name}(H), {name}(N))"
             case KeptAs.PRODUCTS:
-                sums = (" * ".join(_factors(powers)) for powers in self.products)
+                sums = (" * ".join(_factors(powers)) or "bits of x" for powers in self.products)
                 return f"{name} of {', '.join(f'sum({product})(H) + sum({product})(N)' for product in sums)}"
             case _:
                 return f"{name}(H) + {name}(N)"
@@ -103,10 +105,7 @@ def _products(*products: Powers) -> StatisticRule:
 
 _VALUES = StatisticRule(KeptAs.VALUES, reason=_NEEDS_VALUES)
 
-_OF_VALUES = (
-    "bit_and", "bit_or", "bit_xor", "entropy", "frequencies", "mad", "median", "mode", "percentile", "product",
-    "quantile_cont",
-)  # fmt: skip
+_OF_VALUES = ("entropy", "frequencies", "mad", "median", "mode", "percentile", "product", "quantile_cont")
 RULES: Mapping[str, StatisticRule] = {
     "count": StatisticRule(KeptAs.COUNT, "count", "total", framed=True),
     "sum": StatisticRule(KeptAs.SUM, "sum", "sum", framed=True, reason=_NO_ROOM),
@@ -123,6 +122,7 @@ RULES: Mapping[str, StatisticRule] = {
     **dict.fromkeys(("covar_samp", "covar_pop", "regr_sxy"), _products(X, Y, XY)),
     **dict.fromkeys(("corr", "regr_r2"), _products(X, Y, XY, XX, YY)),
     **dict.fromkeys(("regr_slope", "regr_intercept"), _products(X, Y, XY, XX)),
+    **dict.fromkeys(("bit_and", "bit_or", "bit_xor"), _products(BITS)),
     "regr_avgx": _products(X),
     "regr_avgy": _products(Y),
     "regr_sxx": _products(X, XX),

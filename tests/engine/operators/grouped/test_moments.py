@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import reduce
 from itertools import pairwise
+from operator import and_, or_, xor
 from random import Random
 
 import numpy as np
@@ -14,14 +16,14 @@ import pytest
 from pyspark.sql import SparkSession
 
 from workbench.engine.operators.grouped.moments import moment_values
-from workbench.engine.storage.exact_sums import ExactSums, exact_products
-from workbench.sql.functions.aggregate_rules import OF_DOUBLE, RULES, KeptAs
+from workbench.engine.storage.exact_sums import ExactSums, digits_of_bits, exact_products
+from workbench.sql.functions.aggregate_rules import BITS, OF_DOUBLE, RULES, KeptAs
 
 INF, NAN = math.inf, math.nan
 POWERS = {
     name: rule.products
     for name, rule in {**RULES, **OF_DOUBLE}.items()
-    if rule.kept is KeptAs.PRODUCTS or name == "sum"
+    if (rule.kept is KeptAs.PRODUCTS and BITS not in rule.products) or name == "sum"
 }
 Point = tuple[float | None, float | None]
 GROUPS: Sequence[Sequence[Point]] = [
@@ -64,6 +66,20 @@ def total(points: Sequence[Point], powers: Sequence[int]) -> pa.Array:
     ]
     rows = ExactSums(exact_products(factors), len(points))
     return ExactSums({at: digits.sum(keepdims=True) for at, digits in rows.columns.items()}, 1).texts()
+
+
+@pytest.mark.parametrize("size", [0, 1, 5, 30])
+@pytest.mark.parametrize("seed", range(8))
+def test_bits_of_values_that_are_there(size: int, seed: int) -> None:
+    chosen = Random(seed)
+    numbers = [0, *range(-3, 9), -(2**63), 2**63 - 1]
+    left, gone = ([chosen.choice(numbers[seed % 2 :]) for _ in range(some)] for some in (size, 7))
+    rows = np.array([*left, *gone, *gone], dtype=np.int64)
+    added = ExactSums(digits_of_bits(rows), len(rows)).times(np.repeat([1, 1, -1], [size, 7, 7]))
+    sums = ExactSums({at: digits.sum(keepdims=True) for at, digits in added.columns.items()}, 1).texts()
+    for name, of_two in (("bit_and", and_), ("bit_or", or_), ("bit_xor", xor)):
+        found = moment_values(name, np.array([size]), {BITS: ExactSums.of_texts(sums)})
+        assert found.to_pylist() == [reduce(of_two, left) if left else None]
 
 
 def test_spark_has_the_same(spark: SparkSession) -> None:

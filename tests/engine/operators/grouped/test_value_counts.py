@@ -7,8 +7,6 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
-from functools import reduce
-from operator import and_, or_, xor
 from typing import Any
 
 import numpy as np
@@ -141,18 +139,6 @@ def test_values_of_several_columns_are_counted_together() -> None:
     texts = counted.value.values(pa.RecordBatch.from_pydict(rows))
     assert texts.value_counts().field("counts").to_pylist() == [2, 1, 1]
     assert plan_of(AggregateCall("count", (g, x), INTEGER, distinct=True)).anew is None
-
-
-def test_bits_of_values_that_are_there() -> None:
-    chosen = random.Random(2)
-    counters = [Counter(chosen.choices([*range(-3, 9), -(2**63), 2**63 - 1], k=size)) for size in (0, 1, 5, 30)]
-    pieces = [(pa.array(list(c), pa.int64()), np.full(len(c), at), np.array(list(c.values()), dtype=np.int64))
-              for at, c in enumerate(counters)]  # fmt: skip
-    values = SortedValues.of(pieces, len(counters))
-    for name, of_two in (("bit_and", and_), ("bit_or", or_), ("bit_xor", xor)):
-        expected = [reduce(of_two, c.elements()) if c else None for c in counters]
-        assert values.statistic(of(name, INTEGER)).to_pylist() == expected
-    assert plan_of(AggregateCall("bit_xor", (Column("k", INTEGER),), INTEGER), monotone=False).anew is None
 
 
 def test_extremes_are_counted_where_rows_may_leave() -> None:

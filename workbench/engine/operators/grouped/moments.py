@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from workbench.arrow.types import Mask
-from workbench.engine.storage.exact_sums import ExactSums, rounded_quotient
-from workbench.sql.functions.aggregate_rules import FOUR, ONE, THREE, TWO, XX, XY, YY, Powers, X, Y
+from workbench.engine.storage.exact_sums import DigitColumns, ExactSums, rounded_quotient
+from workbench.sql.functions.aggregate_rules import BITS, FOUR, ONE, THREE, TWO, XX, XY, YY, Powers, X, Y
 
 
 def moment_values(function: str, n: npt.NDArray[np.int64], sums: Mapping[Powers, ExactSums]) -> pa.Array:
@@ -29,6 +29,8 @@ def moment_values(function: str, n: npt.NDArray[np.int64], sums: Mapping[Powers,
     """
     if function == "sum":
         return pa.array(sums[ONE].rounded(), mask=n == 0)
+    if BITS in sums:
+        return _bits(function, n, sums[BITS].counts_of_bits())
     groups = _Groups(n, sums)
     if function in ("regr_avgx", "regr_avgy"):
         (only,) = sums
@@ -36,6 +38,15 @@ def moment_values(function: str, n: npt.NDArray[np.int64], sums: Mapping[Powers,
         return pa.array(values, mask=n == 0)
     least = 2 if function == "corr" or function.endswith("_samp") else 1
     return pa.array(groups.values(function), pa.float64(), mask=n < least)
+
+
+def _bits(function: str, n: npt.NDArray[np.int64], counts: DigitColumns) -> pa.Array:
+    """The bits that all values of each group have, that some have, or that an odd number of them have."""
+    bits = np.zeros(len(n), dtype=np.uint64)
+    for bit, count in counts.items():
+        there = {"bit_and": count == n, "bit_or": count > 0, "bit_xor": count % 2 == 1}[function]
+        bits |= there.astype(np.uint64) << np.uint64(bit)
+    return pa.array(bits.view(np.int64), mask=n == 0)
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,6 @@ CountArray = npt.NDArray[np.int64]
 
 _MANTISSAS = 512
 """Mantissas, each at least a half, whose product is not too small for a DOUBLE."""
-_BITS = {"bit_and": np.bitwise_and, "bit_or": np.bitwise_or, "bit_xor": np.bitwise_xor}
 
 
 @dataclass(frozen=True)
@@ -163,8 +162,6 @@ class SortedValues:
                 result = own._sum_of_each()
             case "sum":
                 result = own._exact_sums()
-            case "bit_and" | "bit_or" | "bit_xor":
-                result = own._bits(statistic.function)
             case "entropy":
                 result = own._entropy()
             case "product":
@@ -199,17 +196,6 @@ class SortedValues:
 
     def _numbers(self, numbers: npt.NDArray[np.float64]) -> pa.Array:
         return pa.array(numbers, mask=self._totals == 0)
-
-    def _bits(self, function: str) -> pa.Array:
-        """The bits that all values of each group have, that some have, or that an odd number of them have."""
-        numbers = self.values.to_numpy(zero_copy_only=False).astype(np.int64)
-        if function == "bit_xor":
-            numbers = np.where(self.counts % 2 == 1, numbers, 0)
-        bits, there = np.zeros(self.groups, dtype=np.int64), np.zeros(self.groups, dtype=bool)
-        if len(numbers):
-            of_group = self.group[self._first]
-            bits[of_group], there[of_group] = _BITS[function].reduceat(numbers, self._first), True
-        return pa.array(bits, mask=~there)
 
     def _most_frequent(self) -> Positions:
         """Of equally frequent values the smallest, so that the answer does not depend on the order of rows."""
