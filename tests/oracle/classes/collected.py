@@ -94,6 +94,23 @@ COLLECTED = {
         " (SELECT g, collect_list(k) AS a FROM t GROUP BY g) v WHERE array_contains(a, 4)",
         "SELECT g, MIN(k), COUNT(k), MAX(k) FROM t GROUP BY g HAVING BOOL_OR(k = 4)",
     ),
+    "sizes": Case(
+        "SELECT flag, size(collect_list(k)) AS a, size(collect_set(k)) AS b, array_max(collect_list(x)) AS c,"
+        " array_min(collect_set(s) FILTER (WHERE id > 9)) AS d, size(collect_list(k) FILTER (WHERE k > 5)) AS e"
+        " FROM t GROUP BY flag HAVING size(collect_list(g)) > 2",
+        "SELECT flag, COUNT(k), COUNT(DISTINCT k), MAX(x), MIN(s) FILTER (WHERE id > 9), COUNT(k) FILTER (WHERE k > 5)"
+        " FROM t GROUP BY flag HAVING COUNT(g) > 2",
+    ),
+    "sizes_retracted": Case(
+        f"SELECT size(collect_list(k)) AS a, size(collect_set(amount)) AS b, array_max(collect_list(k)) AS c"
+        f" FROM {_KEPT} WHERE k > 2",
+        f"SELECT COUNT(k), COUNT(DISTINCT amount), MAX(k) FROM {_KEPT} WHERE k > 2",
+    ),
+    "sizes_of_duckdb": Case(
+        "SELECT g, LEN(LIST(k)) AS a, LEN(LIST(k) FILTER (WHERE k > 5)) AS b, LEN(LIST(DISTINCT k)) AS c,"
+        " LIST_MAX(LIST(x)) AS d, LIST_MIN(LIST(s) FILTER (WHERE id > 9)) AS e FROM t GROUP BY g",
+        dialect="duckdb",
+    ),
     "of_rows": Case(
         "SELECT g, v, COUNT(*) AS n FROM (SELECT g, collect_set(k) AS a FROM t GROUP BY g) q"
         " LATERAL VIEW EXPLODE(a) e AS v GROUP BY g, v",

@@ -9,6 +9,7 @@ import pytest
 from sql.bind_schema import SCHEMA
 
 from workbench.errors import WorkbenchError
+from workbench.sql.algebra.expressions import text
 from workbench.sql.algebra.types import Kind
 from workbench.sql.binder.pipeline import bind
 from workbench.sql.functions.aggregates import AGGREGATES
@@ -43,3 +44,27 @@ def test_no_list_is_gathered_for_what_is_none(dialect: str) -> None:
             if not is_list and any(function.startswith("array_agg") for function in kept):
                 gathered.append(f"{name}({arguments})")
     assert len(read) > 30 and gathered == []
+
+
+@pytest.mark.parametrize(
+    "call, dialect, kept",
+    [
+        ("SIZE(COLLECT_LIST(a))", "spark", ["count(a)"]),
+        ("SIZE(COLLECT_SET(a))", "spark", ["count(distinct a)"]),
+        ("ARRAY_MAX(COLLECT_LIST(s))", "spark", ["max(s)"]),
+        ("LEN(LIST(a))", "duckdb", ["count(*)"]),
+        (
+            "LIST_MIN(LIST(a) FILTER (WHERE a > 1))",
+            "duckdb",
+            ["min(case(case((a > 1), true, null::boolean), a, null::integer))"],
+        ),
+        ("CARDINALITY(ARRAY_AGG(a))", "postgres", ["count(*)"]),
+        ("ARRAY_LENGTH(ARRAY_AGG(a), 1)", "postgres", ["count(*)"]),
+        ("LEN(LIST(DISTINCT a))", "duckdb", ["array_agg(distinct true, a)"]),
+        ("SIZE(COLLECT_LIST(a)), COLLECT_LIST(a)", "spark", ["array_agg(not(is_null(a)), a)", "count(a)"]),
+    ],
+)
+def test_no_list_is_gathered_that_is_only_counted(call: str, dialect: str, kept: list[str]) -> None:
+    query = bind(f"SELECT b, {call} FROM T GROUP BY b", dialect, SCHEMA).query
+    assert isinstance(query, Block) and query.grouping is not None
+    assert sorted(map(text, query.grouping.statistics)) == kept

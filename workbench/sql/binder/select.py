@@ -10,15 +10,7 @@ from functools import cached_property, partial
 from sqlglot import exp
 
 from workbench.errors import SqlError
-from workbench.sql.algebra.expressions import (
-    AggregateCall,
-    Column,
-    Constant,
-    Expression,
-    column_name,
-    map_columns,
-    reading_order,
-)
+from workbench.sql.algebra.expressions import Column, Constant, Expression, column_name, map_columns, reading_order
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
 from workbench.sql.binder.aggregates.aggregation import (
@@ -29,6 +21,7 @@ from workbench.sql.binder.aggregates.aggregation import (
     over_grouping,
 )
 from workbench.sql.binder.aggregates.dependent_groups import with_dependent_groups
+from workbench.sql.binder.aggregates.whole_lists import without_unread_lists, without_whole_lists
 from workbench.sql.binder.hardly_meant import warn_of_slips
 from workbench.sql.binder.joins.after_groups import AfterGroups
 from workbench.sql.binder.joins.all_pairs import warn_of_all_pairs
@@ -60,6 +53,7 @@ from workbench.sql.binder.set_operations import union_of
 from workbench.sql.binder.stars import for_each_column, starred
 from workbench.sql.binder.stream_windows import StreamWindows
 from workbench.sql.binder.window_functions import name_parts, without_ends
+from workbench.sql.checks import GROUP_ROWS
 from workbench.sql.functions.arrays.maps import refuse_compared
 from workbench.sql.functions.calls import call
 from workbench.sql.logical import Analyzed, Block, Grouping, LogicalQuery, Ordered, Output, SetQuery, StreamInput
@@ -317,7 +311,8 @@ class SelectBinder:
         computed = {group: self._computed(group) for group in groups}
 
         def over(expression: Expression, scalar: ScalarBinder) -> Expression:
-            return over_grouping(expression, computed, self._listed, self._not_grouped(scalar))
+            shown = without_whole_lists(expression, self._aggregation.statistics)
+            return over_grouping(shown, computed, self._listed, self._not_grouped(scalar))
 
         outputs = [(item.name, over(item.expression, item.scalar)) for item in self._outputs]
         # What subqueries beside aggregates are compared with stays with the block until they are joined.
@@ -325,19 +320,17 @@ class SelectBinder:
         of_qualify, scalar = self._qualifying
         outputs += [("", over_grouping(e, *rows, self._not_grouped(scalar))) for e in self._after_groups.compared]
         having = TRUE if condition is None else normal_form(over(*condition))
+        qualify, analytics = over(of_qualify, scalar), self._analytics.analyzed(lambda e: over(e, scalar))
         statistics = self._aggregation.statistics
-        count = AggregateCall("count", (), INTEGER)
         if not groups and len(self._sets) > 1 and not self._source.rules.several_groupings_of_nothing:
-            statistics = {**statistics, count: None}
-            some = call(">", Column(column_name(count), INTEGER), Constant(0, INTEGER))
+            statistics = {**statistics, GROUP_ROWS: None}
+            some = call(">", Column(column_name(GROUP_ROWS), INTEGER), Constant(0, INTEGER))
             having = conjunction(having, normal_form(some))
         if not groups and not statistics:
-            statistics = {count: None}  # the total of no rows is a row
+            statistics = {GROUP_ROWS: None}  # the total of no rows is a row
         sorted_groups = tuple(sorted(set(computed.values()), key=reading_order))
         grouping = Grouping(sorted_groups, tuple(sorted(statistics, key=reading_order)))
-        qualify = over(of_qualify, scalar)
-        analytics = self._analytics.analyzed(lambda e: over(e, scalar))
-        return self._block(outputs, grouping, having, analytics, normal_form(qualify))
+        return without_unread_lists(self._block(outputs, grouping, having, analytics, normal_form(qualify)))
 
     def _joined_with_subqueries(self, block: Block) -> Block:
         """A grouped block without windows that overlap, its groups joined with subqueries beside aggregates."""
