@@ -15,13 +15,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from workbench.engine.physical.accumulators import Final, is_wide
+from workbench.engine.physical.accumulators import Final, StatePart, additive
 from workbench.engine.physical.moments import Moments
 from workbench.engine.physical.row_inputs import RowInput, TupleInput, content_id, row_input
 from workbench.engine.storage.reduction import Combine
-from workbench.sql.algebra.expressions import AggregateCall, Constant, Expression
-from workbench.sql.algebra.types import INTEGER, STRING, DataType, Kind, decimal
-from workbench.sql.functions.aggregate_rules import DESCENDING, ONE
+from workbench.sql.algebra.expressions import AggregateCall, Column, Constant, Expression
+from workbench.sql.algebra.types import STRING, DataType
+from workbench.sql.functions.aggregate_rules import DESCENDING
 
 VALUES = "_values"
 """Column of a state: 0 in the row of a group; in the row of a value the number of the expression that it is of."""
@@ -62,16 +62,30 @@ class CountedValues:
 
 @dataclass(frozen=True)
 class DistinctPart:
-    """A stored column of a group: the number or the sum of its values, each taken once.
+    """A stored column of a group to which each of its values adds once: when it comes into the group, or leaves it.
 
-    It changes when a value comes into the group or leaves it.
+    Attributes:
+        part: the column, and what a value adds to it.
+        of: the values.
     """
 
-    name: str
-    type: DataType
+    part: StatePart
     of: CountedValues
-    summed: bool
-    combine: Combine = Combine.SUM
+
+    @property
+    def name(self) -> str:
+        """The name of the column."""
+        return self.part.name
+
+    @property
+    def type(self) -> DataType:
+        """The type of the column."""
+        return self.part.type
+
+    @property
+    def combine(self) -> Combine:
+        """How several parts become one."""
+        return self.part.combine
 
 
 @dataclass(frozen=True)
@@ -80,8 +94,7 @@ class ValueStatistic:
 
     Attributes:
         function: ``entropy, frequencies, mad, max, median, min, mode, percentile, percentile_disc, product,
-            quantile_cont, sum, listagg, array_agg`` or ``array_agg_limit``; with ``_desc`` in the other order. A sum
-            is of DISTINCT values.
+            quantile_cont, listagg, array_agg`` or ``array_agg_limit``; with ``_desc`` in the other order.
         of: the values.
         type: of the statistic.
         fraction: of a percentile.
@@ -124,24 +137,20 @@ def by_values(statistic: AggregateCall) -> ValueStatistic | DistinctStatistic:
         ValueError: these do not give it; no SQL means such a statistic.
     """
     match statistic.function, statistic.arguments:
-        case "count", (argument,) if statistic.distinct:
-            count = _count_of(CountedValues.of(argument))
-            return DistinctStatistic((count,), Final(count.name, INTEGER, zero=True))
+        case (("count" | "sum"), (argument,)) if statistic.distinct:
+            return _once(statistic, CountedValues.of(argument))
         case "count", arguments if statistic.distinct:
-            count = _count_of(CountedValues.of_tuples(arguments, range(len(arguments))))
-            return DistinctStatistic((count,), Final(count.name, INTEGER, zero=True))
-        case "sum", (argument,) if (
-            statistic.distinct and argument.type.kind is not Kind.DOUBLE and not is_wide(argument.type)
-        ):
-            of = CountedValues.of(argument)
-            total = DistinctPart(f"{of.column} sum", decimal(38, argument.type.scale), of, summed=True)
-            return DistinctStatistic((total, _count_of(of)), Final(total.name, statistic.type, _count_of(of).name))
-        case "sum", (argument,) if statistic.distinct and argument.type.kind is Kind.DOUBLE:
-            of = CountedValues.of(argument)
-            digits, count = DistinctPart(f"{of.column} digits", STRING, of, True, Combine.DIGITS), _count_of(of)
-            return DistinctStatistic((digits, count), Moments("sum", count.name, {ONE: digits.name}))
+            return _once(statistic, CountedValues.of_tuples(arguments, range(len(arguments))))
         case _:
             return statistic_of_values(statistic)
+
+
+def _once(statistic: AggregateCall, of: CountedValues) -> DistinctStatistic:
+    """A statistic that takes each value once, as it is kept of rows."""
+    name, value = f"{of.column} {statistic.function}", Column(of.column, of.type)
+    kept = additive(name, AggregateCall(statistic.function, (value,), statistic.type), monotone=True)
+    assert kept is not None  # counts and sums are
+    return DistinctStatistic(tuple(DistinctPart(part, of) for part in kept.parts), kept.final)
 
 
 def statistic_of_values(statistic: AggregateCall) -> ValueStatistic:
@@ -156,8 +165,6 @@ def statistic_of_values(statistic: AggregateCall) -> ValueStatistic:
         ('bank',)
     """
     match statistic.function, statistic.arguments:
-        case "sum", (argument,):
-            return ValueStatistic("sum", CountedValues.of(argument), statistic.type, distinct=statistic.distinct)
         case ("min_by" | "max_by") as function, (value, key):
             of = CountedValues.of_tuples((key, value), known=[0])
             return ValueStatistic(function.removesuffix("_by"), of, statistic.type, last_of=(key.type, value.type))
@@ -186,7 +193,3 @@ def _list_of(
     types = tuple(value.type for value in values)
     function, distinct = statistic.function, statistic.distinct
     return ValueStatistic(function, of, statistic.type, distinct=distinct, last_of=types, separator=separator)
-
-
-def _count_of(values: CountedValues) -> DistinctPart:
-    return DistinctPart(f"{values.column} count", INTEGER, values, summed=False)

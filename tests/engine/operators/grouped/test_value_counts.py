@@ -7,12 +7,16 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from workbench.arrow.types import to_arrow
+from workbench.engine.operators.grouped.statistics import statistic_value
+from workbench.engine.operators.grouped.stored_fragments import reduced
 from workbench.engine.operators.grouped.value_counts import ChangedValues, SortedValues
 from workbench.engine.physical.accumulators import Final
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan, plan_aggregate
@@ -25,6 +29,7 @@ from workbench.engine.physical.value_statistics import (
     by_values,
 )
 from workbench.engine.storage.layout import MEMBER
+from workbench.engine.storage.reduction import Cells
 from workbench.network.nodes import Aggregate, Read
 from workbench.sql.algebra.expressions import AggregateCall, Column, column_name
 from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING, DataType, decimal
@@ -92,17 +97,6 @@ def test_percentiles_are_between_the_two_nearest(fraction: float) -> None:
         assert value == expected
 
 
-def test_sums_take_a_value_as_often_as_it_is_there_and_are_rounded_once() -> None:
-    made, left = changes(lambda r: r.uniform(-5, 5), seed=5)
-    values = sorted_values(made, pa.float64())
-    sums = values.statistic(of("sum", DOUBLE)).to_pylist()
-    once = values.statistic(of("sum", DOUBLE, distinct=True)).to_pylist()
-    for at, counter in enumerate(left):
-        bag = list(counter.elements())
-        assert sums[at] == (math.fsum(bag) if bag else None)
-        assert once[at] == (math.fsum(counter) if bag else None)
-
-
 def test_nan_is_the_largest_number_and_zero_has_no_sign() -> None:
     pieces = [
         (pa.array([float("nan"), -0.0, 1.0]), np.array([0, 0, 0]), np.array([1, 1, 1])),
@@ -164,5 +158,38 @@ def test_values_that_enter_and_leave_change_what_takes_each_once() -> None:
     assert changed is not None and dirty.column("g").to_pylist() == ["x", "y"]
     assert changed.group.tolist() == [0, 0, 1, 0]
     before = np.array([0, 1, 2, 3])  # 5 enters x, 6 leaves it, 7 stays in y, 8 stays in x
-    assert changed.distinct_change(counted, before, 2).to_pylist() == [0, 0]
+    assert changed.distinct_change(counted, before, 2).to_pylist() == [0, None]
     assert changed.distinct_change(summed, before, 2).to_pylist() == [Decimal(-1), None]
+    none_moves = changed.distinct_change(summed, np.array([4, 4, 4, 4]), 2)
+    assert none_moves.to_pylist() == [None, None] and none_moves.type == to_arrow(summed.type)
+
+
+@pytest.mark.parametrize(
+    ("pick", "type_", "total"),
+    [
+        (lambda r: r.randrange(-9, 10), INTEGER, decimal(38, 0)),
+        (lambda r: r.uniform(-5, 5), DOUBLE, DOUBLE),
+        (lambda r: Decimal(r.randrange(-(10**37), 10**37)).scaleb(-10), decimal(38, 10), decimal(38, 10)),
+        (lambda r: Decimal(r.randrange(-(10**9), 10**9)).scaleb(-10), decimal(38, 10), decimal(38, 10)),
+    ],
+)
+def test_sums_of_distinct_values_are_exact(pick: Any, type_: DataType, total: DataType) -> None:
+    sums = by_values(AggregateCall("sum", (Column("k", type_),), total, distinct=True))
+    assert isinstance(sums, DistinctStatistic)
+    chosen = random.Random(5)
+    values = [pick(chosen) for _ in range(40)]
+    before = np.array([chosen.randrange(3) for _ in values])
+    after = np.array([chosen.randrange(3) for _ in values])
+    (of_k,) = {part.of for part in sums.parts}
+    left = [value for value, count in zip(values, after, strict=True) if count]
+    merged = {}
+    for part in sums.parts:
+        steps = []
+        for was, now in ((np.zeros_like(before), before), (before, after)):
+            rows = {VALUES: [of_k.number] * 40, of_k.column: pa.array(values, to_arrow(type_)), LIVE: now - was}
+            changed = ChangedValues(pa.RecordBatch.from_pydict(rows), np.zeros(40, dtype=np.int64))
+            steps.append(changed.distinct_change(part, was, 1))
+        merged[part.name] = reduced(part.part, pa.concat_arrays(steps), Cells.of_one_reader(np.array([0]), 2))
+    found = statistic_value(sums.final, pa.RecordBatch.from_pydict(merged)).to_pylist()
+    exact = math.fsum(left) if type_ == DOUBLE else sum(map(Fraction, left))
+    assert [*map(Fraction, found)] == [exact]

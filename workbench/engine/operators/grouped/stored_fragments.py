@@ -133,7 +133,7 @@ class StoredFragments:
             if name in grouping
         }
         of_groups = {VALUES: 0} if self.plan.counted else {}
-        parts = {part: _added(part, rows, branch, values) for part in self.plan.parts}
+        parts = {part: added_to(part, rows, branch, values) for part in self.plan.parts}
         yield self._combined(rows.num_rows, keys, {**marks, **of_groups}, parts)
         for of in self.plan.counted:
             yield self._of_values(of, values(of.value), rows, keys, marks)
@@ -169,9 +169,7 @@ class StoredFragments:
         columns = {name: column.take(first) for name, column in keys.items()}
         columns |= {name: pa.array(np.full(len(starts), number)) for name, number in marks.items()}
         for part, added in parts.items() if rows else ():
-            type_ = to_arrow(part.type)
-            sums = type_ if part.combine is Combine.SUM and pa.types.is_decimal(type_) else None
-            columns[part.name] = cells.reduce(added.take(at) if keys else added, part.combine, cells.every, sums)
+            columns[part.name] = reduced(part, added.take(at) if keys else added, cells)
         return pa.RecordBatch.from_pydict(columns)
 
     @property
@@ -217,7 +215,14 @@ def pieces(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[list[pa.Rec
         yield piece
 
 
-def _added(part: StatePart, rows: pa.RecordBatch, branch: int, values: Callable[[RowInput], pa.Array]) -> pa.Array:
+def reduced(part: StatePart, added: pa.Array, cells: Cells) -> pa.Array:
+    """What the rows of groups add to a part together."""
+    type_ = to_arrow(part.type)
+    sums = type_ if part.combine is Combine.SUM and pa.types.is_decimal(type_) else None
+    return cells.reduce(added, part.combine, cells.every, sums)
+
+
+def added_to(part: StatePart, rows: pa.RecordBatch, branch: int, values: Callable[[RowInput], pa.Array]) -> pa.Array:
     """Compute what each row adds to a part; ``values`` gives the values of an expression."""
     weights = rows.column(WEIGHT)
     match part.addend:

@@ -19,9 +19,9 @@ from workbench.arrow.stored_values import as_shown, to_texts
 from workbench.arrow.types import filled, to_arrow
 from workbench.engine.operators.grouped.interpolation import between
 from workbench.engine.operators.grouped.statistics import cast_or_null
+from workbench.engine.operators.grouped.stored_fragments import added_to, reduced
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
 from workbench.engine.physical.value_statistics import VALUES, CountedValues, DistinctPart, ValueStatistic
-from workbench.engine.storage.exact_sums import ExactSums, exact_products
 from workbench.engine.storage.grouping import (
     Positions,
     group_rows,
@@ -30,7 +30,8 @@ from workbench.engine.storage.grouping import (
     numbers_of,
     with_equal_bits,
 )
-from workbench.engine.storage.reduction import Cells, Combine
+from workbench.engine.storage.layout import WEIGHT
+from workbench.engine.storage.reduction import Cells
 from workbench.engine.storage.sort_keys import last_values
 from workbench.sql.functions.aggregate_rules import DESCENDING
 
@@ -84,24 +85,17 @@ class ChangedValues:
             groups: how many dirty groups there are.
         """
         change = (before + self.counts > 0).astype(np.int64) - (before > 0)
-        if not part.summed:
-            return pa.array(np.bincount(self.group, change, groups).astype(np.int64))
-        if part.combine is Combine.DIGITS:
-            numbers = self.rows.column(part.of.column).to_numpy()
-            signed = (
-                ExactSums(exact_products([numbers]), len(numbers)).times(change).texts(np.zeros(len(numbers), bool))
-            )
-        else:
-            wide = self.rows.column(part.of.column).cast(to_arrow(part.type))
-            signed = pc.if_else(pa.array(change < 0), pc.negate(wide), wide)
         moving = np.flatnonzero(change)
         moving = moving[np.argsort(self.group[moving], kind="stable")]
+        values = self.rows.column(part.of.column).take(pa.array(moving))
+        batch = pa.RecordBatch.from_pydict({part.of.column: values, WEIGHT: change[moving]})
+        added = added_to(part.part, batch, 0, lambda value: value.values(batch))
         owner = self.group[moving]
         starts = np.flatnonzero(np.diff(owner, prepend=-1))
         cells = Cells.of_one_reader(starts, len(moving))
         place = np.full(groups, -1, dtype=np.int64)
         place[owner[starts]] = np.arange(len(starts))
-        sums = cells.reduce(signed.take(pa.array(moving)), part.combine, cells.every) if len(moving) else signed[:0]
+        sums = reduced(part.part, added, cells) if len(moving) else pa.nulls(0, to_arrow(part.type))
         return sums.take(pa.array(place, mask=place < 0))
 
 
@@ -158,10 +152,6 @@ class SortedValues:
                 result = own._median_deviation()
             case "percentile_disc" | "percentile_disc_desc":
                 result = own._at_ranks(statistic)
-            case "sum" if pa.types.is_decimal(own.values.type):
-                result = own._sum_of_each()
-            case "sum":
-                result = own._exact_sums()
             case "entropy":
                 result = own._entropy()
             case "product":
@@ -232,25 +222,6 @@ class SortedValues:
         ends = np.searchsorted(self.group, np.arange(self.groups + 1)).astype(np.int32)
         texts = to_texts(pa.ListArray.from_arrays(ends, pa.array(self.counts)), statistic.type)
         return pc.if_else(pa.array(self._totals > 0), texts, None)
-
-    def _exact_sums(self) -> pa.Array:
-        """The sum of each group's DOUBLEs, rounded once."""
-        sums = {}
-        for at, digits in exact_products([self._floats]).items():
-            sums[at] = np.zeros(self.groups, dtype=np.int64)
-            np.add.at(sums[at], self.group, digits * self.counts)
-        return self._numbers(ExactSums(sums, self.groups).rounded())
-
-    def _sum_of_each(self) -> pa.Array:
-        """Sum each group's distinct decimals; NULL where the sum has more than 38 digits."""
-        starts = self._first
-        if not len(starts):
-            return pa.nulls(self.groups, self.values.type)
-        cells = Cells.of_one_reader(starts, len(self.group))
-        wide = self.values.cast(pa.decimal128(38, self.values.type.scale))
-        place = np.full(self.groups, -1, dtype=np.int64)
-        place[self.group[starts]] = np.arange(len(starts))
-        return cells.reduce(wide, Combine.SUM, cells.every).take(pa.array(place, mask=place < 0))
 
     def _lists(self, statistic: ValueStatistic) -> pa.Array:
         """The last values of all tuples of each group, in their order: as a joined text, or as the text of an array."""
