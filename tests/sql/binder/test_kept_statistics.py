@@ -60,6 +60,7 @@ def test_no_list_is_gathered_for_what_is_none(dialect: str) -> None:
         ),
         ("CARDINALITY(ARRAY_AGG(a))", "postgres", ["count(*)"]),
         ("ARRAY_LENGTH(ARRAY_AGG(a), 1)", "postgres", ["count(*)"]),
+        ("JSON_ARRAY_LENGTH(JSON_AGG(a))", "postgres", ["count(*)"]),
         ("LEN(LIST(DISTINCT a))", "duckdb", ["array_agg(distinct true, a)"]),
         ("SIZE(COLLECT_LIST(a)), COLLECT_LIST(a)", "spark", ["array_agg(not(is_null(a)), a)", "count(a)"]),
     ],

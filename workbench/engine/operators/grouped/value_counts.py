@@ -306,14 +306,21 @@ def median_deviation(total: int, value_at: Callable[[int], float]) -> float:
     half = (total - 1) // 2
     middle = middle_of(total, value_at)
 
-    def away(rank: int) -> float:
-        low, high = max(0, rank - (total - half - 1)), min(rank, half + 1)
-        while low < high:  # how many of the nearest are up to the median
+    def up_to_median(rank: int, low: int, high: int) -> int:
+        """How many of the ``rank`` nearest are up to the median: from ``low`` to ``high``."""
+        low, high = max(low, rank - (total - half - 1)), min(high, rank, half + 1)
+        while low < high:
             first = (low + high) // 2
             if value_at(half + rank - first) - middle <= middle - value_at(half - first):
                 high = first
             else:
                 low = first + 1
+        return low
+
+    nearer = up_to_median(half, 0, half)
+
+    def away(rank: int) -> float:
+        low = nearer if rank == half else up_to_median(rank, nearer, nearer + 1)
         behind = half + 1 + rank - low
         nearest = [middle - value_at(half - low)] if low <= half else []
         return min([*nearest, *([value_at(behind) - middle] if behind < total else [])])

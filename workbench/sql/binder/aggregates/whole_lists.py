@@ -4,7 +4,8 @@
 |---|---|
 | ``SIZE(COLLECT_LIST(x))`` | ``COUNT(x)`` |
 | ``SIZE(COLLECT_SET(x))`` | ``COUNT(DISTINCT x)`` |
-| ``LEN(LIST(x) FILTER (c))`` | ``NULLIF(COUNT_IF(c), 0)`` |
+| ``LEN(LIST(x) FILTER (WHERE c))`` | ``NULLIF(COUNT_IF(c), 0)`` |
+| ``JSON_ARRAY_LENGTH(JSON_AGG(x))`` | ``NULLIF(COUNT(*), 0)`` |
 | ``ARRAY_MAX(COLLECT_LIST(x))`` | ``MAX(x)`` |
 
 So no list is made, which would cost a batch all rows of its groups.
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import TypeGuard
 
 from workbench.sql.algebra.expressions import (
     AggregateCall,
@@ -61,8 +63,9 @@ def _meanings(
 ) -> Iterator[tuple[Expression, Expression]]:
     """The calls that need no list, and what they mean."""
     for part in walk(expression):
-        if is_call(part, "array_size") or (isinstance(part, Call) and part.function in _ENDS):
-            (of,) = part.arguments
+        if is_call(part, "array_size") or _is_json_length(part) or (isinstance(part, Call) and part.function in _ENDS):
+            of = part.arguments[0]
+            of = of.arguments[0] if is_call(of, "json_of_group") else of
             column, *empty = call_arguments(of) if is_call(of, "coalesce") or is_call(of, "nullif") else (of,)
             if not isinstance(column, Column) or column.name not in lists or not all(map(_is_empty, empty)):
                 continue
@@ -72,6 +75,15 @@ def _meanings(
                     yield part, expand(_ENDS[part.function], (_where(counts, value),), False, keep)
             elif (number := _number(counts, value, lists[column.name].distinct, keep)) is not None:
                 yield part, number if is_call(of, "coalesce") else call("nullif", number, Constant(0, INTEGER))
+
+
+def _is_json_length(part: Expression) -> TypeGuard[Call]:
+    """JSON_ARRAY_LENGTH(JSON_AGG(x))."""
+    return is_call(part, "json_length") and is_call(part.arguments[0], "json_of_group") and _is_whole(part.arguments[1])
+
+
+def _is_whole(path: Expression) -> bool:
+    return isinstance(path, Constant) and path.value == "$"
 
 
 def _number(counts: Expression, value: Expression, distinct: bool, keep: Keep) -> Expression | None:
