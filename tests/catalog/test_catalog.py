@@ -357,7 +357,7 @@ def test_a_file_of_another_version_is_refused(tmp_path):
     connection = sqlite3.connect(tmp_path / "c.db")
     connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(CatalogError, match="version 99, and this workbench reads version 30"):
+    with pytest.raises(CatalogError, match="version 99, and this workbench reads version 31"):
         Catalog(tmp_path / "c.db")
 
 

@@ -10,7 +10,7 @@ import re
 
 from workbench.sql.functions.arrays.arrays import HAS_PLACE
 
-VERSION = 30
+VERSION = 31
 """Goes up when a table changes, the canonical form that ids come from, or what stored states must have.
 
 From 2 on a catalog has all of a session.
@@ -289,9 +289,10 @@ def _planned_anew() -> str:
     return f"{drops} {_PLANNED} INSERT OR REPLACE INTO settings VALUES ('{PLAN_ANEW}', 'true');"
 
 
-def _planned_anew_with(function: str) -> str:
-    """SQL that empties the relations of ``_PLANNED`` where a query has a function."""
-    found = f"EXISTS (SELECT 1 FROM registrations WHERE logical LIKE '%\"{function}\"%')"
+def _planned_anew_with(*parts: str) -> str:
+    """SQL that empties the relations of ``_PLANNED`` where the JSON of a query has one of some parts."""
+    tests = " OR ".join(f"logical LIKE '%{part}%'" for part in parts)
+    found = f"EXISTS (SELECT 1 FROM registrations WHERE {tests})"
     told = f"EXISTS (SELECT 1 FROM settings WHERE name = '{PLAN_ANEW}')"
     tables = re.findall(r"CREATE TABLE (\w+)", _PLANNED)
     return f"INSERT OR REPLACE INTO settings SELECT '{PLAN_ANEW}', 'true' WHERE {found}; " + " ".join(
@@ -358,11 +359,13 @@ MIGRATIONS = {
     # Event times are stored; without them they are computed of all rows.
     26: "CREATE TABLE IF NOT EXISTS event_times (batch INTEGER PRIMARY KEY, vector TEXT NOT NULL);",
     # Joins with the places of arrays store elements, and older ones the arrays.
-    27: _planned_anew_with(HAS_PLACE),
+    27: _planned_anew_with(f'"{HAS_PLACE}"'),
     # So do orders, which were of whole arrays.
-    28: _planned_anew_with("element_at"),
+    28: _planned_anew_with('"element_at"'),
     # Columns of segments can be runs, which older versions cannot read.
     29: "",
+    # BIT_AND and its like are kept as sums, and statistics of DISTINCT values in parts that have other names.
+    30: _planned_anew_with('"bit_and"', '"bit_or"', '"bit_xor"', '"distinct":true'),
 }
 """SQL that makes a catalog of an older version one of the next; one of any other version is refused.
 

@@ -261,7 +261,7 @@ def test_text_as_boolean_by_the_words_of_the_dialect() -> None:
         ("mode() within group (order by s)", "mode(s) string"),
         ("corr(a, m)", "corr(cast(a as double), cast(m as double)) double"),
         ("min_by(s, d) filter (where p)", "min_by(s, case(p, d, null::date)) string"),
-        ("bit_and(distinct a)", "bit_and(a) integer"),
+        ("bit_and(distinct a)", "bit_and(distinct a) integer"),
         ("listagg(s)", "listagg(s, '') string"),
         ("string_agg(a, ',' order by d desc, s desc)", "listagg_desc(cast(a as string), ',', d, s) string"),
         ("listagg(s, ',') within group (order by d, s, a)", "listagg(s, ',', d) string"),

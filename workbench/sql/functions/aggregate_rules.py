@@ -140,6 +140,10 @@ OF_DOUBLE: Mapping[str, StatisticRule] = {
 """Those that have another rule over DOUBLE: a sum of rounded sums is not the sum."""
 
 
+_ALIKE_ONCE = ("bit_and", "bit_or")
+"""Statistics that DISTINCT does not change."""
+
+
 @dataclass(frozen=True)
 class AlgebraicRule:
     """An algebraic aggregate of one value.
@@ -173,7 +177,7 @@ def rule_of(statistic: AggregateCall) -> StatisticRule:
         >>> rule_of(AggregateCall("sum", (Column("x", DOUBLE),), DOUBLE)).part
         'exact_sum'
     """
-    if statistic.distinct:
+    if statistic.distinct and statistic.function not in _ALIKE_ONCE:
         return _VALUES
     of_double = bool(statistic.arguments) and statistic.arguments[0].type.kind is Kind.DOUBLE
     return (OF_DOUBLE if of_double and statistic.function in OF_DOUBLE else RULES)[statistic.function]

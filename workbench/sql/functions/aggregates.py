@@ -119,9 +119,8 @@ def expand(name: str, arguments: Arguments, distinct: bool, keep: Keep) -> Expre
     if declared.expand is not None:
         return declared.expand(arguments, distinct, keep)
     arguments, type_ = declared.rule(arguments)
-    # A smallest value is the same with and without duplicates, and so is what all of them have, or some.
-    once = distinct and name not in ("min", "max", "bit_and", "bit_or")
-    return _kept(AggregateCall(name, arguments, type_, once), keep)
+    # A smallest value is the same with and without duplicates.
+    return _kept(AggregateCall(name, arguments, type_, distinct and name not in ("min", "max")), keep)
 
 
 def _kept(statistic: AggregateCall, keep: Keep) -> Column:
