@@ -14,7 +14,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from workbench.engine.operators.grouped.fragments import Fragments
-from workbench.engine.operators.grouped.stored_fragments import StoredFragments, product
+from workbench.engine.operators.grouped.stored_fragments import StoredFragments
 from workbench.engine.physical import row_inputs
 from workbench.engine.physical.aggregate_plan import GroupedPlan, fused_groupings, plan_aggregate, plan_set_operation
 from workbench.engine.physical.join_keys import key_column
@@ -39,7 +39,6 @@ from workbench.sql.algebra.types import (
     decimal,
 )
 
-NINES = Decimal(10**38 - 1)
 """The largest decimal of 38 digits; twice it has no room."""
 VALUES: dict[str, tuple[DataType, Sequence[Any]]] = {
     "k": (STRING, ["", "a", "é", "Z", "b\x00", "ä"]),
@@ -235,15 +234,3 @@ BY_SPARK = Call("from_json", (COLUMNS["k"], Constant("array<string>", STRING)), 
 def test_what_has_no_kernel_is_stored_with_the_rows(plan: GroupedPlan) -> None:
     assert plan.stored(0) == {key_column(BY_SPARK): BY_SPARK}
     assert key_column(BY_SPARK) in plan.columns(0)
-
-
-def test_a_product_without_room_is_null() -> None:
-    values = pa.array([NINES, NINES, Decimal(5 * 10**37), Decimal(5 * 10**37 - 1), None], pa.decimal128(38, 0))
-    weights = pa.array([1, -1, 2, -2, 2])
-    expected = [NINES, Decimal(-(10**38) + 1), None, Decimal(-(10**38) + 2), None]
-    assert product(values, weights, pa.decimal128(38, 0)).to_pylist() == expected
-    numbers = pa.array([-(2**63), 2**63 - 1])
-    assert product(numbers, pa.array([-(2**63), 2**63 - 1]), pa.decimal128(38, 0)).to_pylist() == [
-        Decimal(2**126),
-        Decimal((2**63 - 1) ** 2),
-    ]

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pytest
 
 from workbench.arrow.types import to_arrow
+from workbench.engine.operators.grouped.addends import reduced
 from workbench.engine.operators.grouped.statistics import statistic_value
-from workbench.engine.operators.grouped.stored_fragments import reduced
 from workbench.engine.operators.grouped.value_counts import ChangedValues, SortedValues
 from workbench.engine.physical.accumulators import Final
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan, plan_aggregate

@@ -17,9 +17,9 @@ import pyarrow.compute as pc
 
 from workbench.arrow.stored_values import as_shown, to_texts
 from workbench.arrow.types import filled, to_arrow
+from workbench.engine.operators.grouped.addends import added_to, reduced
 from workbench.engine.operators.grouped.interpolation import between
 from workbench.engine.operators.grouped.statistics import cast_or_null
-from workbench.engine.operators.grouped.stored_fragments import added_to, reduced
 from workbench.engine.physical.aggregate_plan import LIVE, GroupedPlan
 from workbench.engine.physical.value_statistics import VALUES, CountedValues, DistinctPart, ValueStatistic
 from workbench.engine.storage.grouping import (
