@@ -36,9 +36,9 @@ from workbench.errors import QueryError
 from workbench.limits import Limits
 from workbench.network.network import QueryPlan
 from workbench.sql.algebra.column_names import unique_names
-from workbench.sql.algebra.expressions import Column, Constant, Expression, columns
+from workbench.sql.algebra.expressions import Column, Expression, columns
 from workbench.sql.algebra.ordering import SortKey
-from workbench.sql.algebra.types import INTEGER, Kind
+from workbench.sql.algebra.types import INTEGER
 from workbench.sql.functions.calls import calls_functions
 from workbench.sql.predicates.cnf import ORPred, PredSet, pred_set
 from workbench.sql.value_sizes import value_size
@@ -187,7 +187,9 @@ def fetch_changes(answer: Answers, since: int | None) -> pa.Table:
         return answer.changes(since).toArrow()
     batch = pc.max_element_wise(rows.column(BATCH), pa.scalar(answer.registered, pa.int32()))
     shown = [output.expression for output in answer.plan.outputs]
-    (batch, *values), weights = summed_weights([batch, *_values(shown, rows)], rows.column(WEIGHT))
+    unlike = _values(shown, rows)
+    (batch, *values), weights = summed_weights([batch, *unlike], rows.column(WEIGHT))
+    values = _with_constants(shown, unlike, values)
     changes = _table([batch, weights, *values])
     return changes if since is None else changes.filter(pc.greater(batch, since))
 
@@ -243,15 +245,8 @@ def to_pandas(rows: pa.Table, plan: QueryPlan, timezone: str) -> pd.DataFrame:
 
 
 def _is_read_here(answer: Answers) -> bool:
-    """Whether the columns of an answer may be computed here.
-
-    A user function may see the rows of its own query only. A constant -0.0 stays what it is where Spark groups.
-    """
-    return all(
-        not calls_functions(e)
-        and (columns(e) or e.type.kind is not Kind.DOUBLE or (isinstance(e, Constant) and e.value != 0))
-        for e in answer.plan.expressions
-    )
+    """Whether the columns of an answer may be computed here: a user function may see the rows of its own query only."""
+    return not any(map(calls_functions, answer.plan.expressions))
 
 
 def _results_of_tree(
@@ -282,12 +277,13 @@ def _result(answer: Answers, rows: pa.RecordBatch) -> pa.Table:
     """A query's answer out of rows of its tree."""
     own = rows_with_bits(rows, answer.bits) & rows_in_intervals(rows, answer.where)
     rows = rows if own.all() else rows.take(pa.array(np.flatnonzero(own)))
-    values, weights = _values(answer.plan.expressions, rows), rows.column(WEIGHT)
+    unlike, weights = _values(answer.plan.expressions, rows), rows.column(WEIGHT)
+    values = unlike
     if has_retractions(weights):
         values, weights = summed_weights(values, weights)
     elif not answer.tree.plan.monotone:
         values = list(map(with_equal_bits, values))
-    values = repeated(values, weights)
+    values = repeated(_with_constants(answer.plan.expressions, unlike, values), weights)
     shown = len(answer.plan.outputs)
     return _table(_sorted(values, shown, answer.plan.order) if answer.plan.order else values)
 
@@ -390,6 +386,22 @@ class _Wanted:
 def _values(expressions: Iterable[Expression], rows: pa.RecordBatch) -> list[pa.Array]:
     """The values of expressions, which are columns of the rows of their tree by now."""
     return [rows.column(key_column(expression)) for expression in expressions]
+
+
+def _with_constants(
+    expressions: Sequence[Expression], unlike: Sequence[pa.Array], values: Sequence[pa.Array]
+) -> list[pa.Array]:
+    """Values of which equal ones have the same bits, but those of constants: of one, -0.0 stays what it is.
+
+    Args:
+        expressions: what the values are of.
+        unlike: the values as they were computed.
+        values: with the same bits where they are equal; of fewer rows, it may be.
+    """
+    return [
+        value if columns(expression) or not len(value) else first.take(pa.array(np.zeros(len(value), np.int64)))
+        for expression, first, value in zip(expressions, unlike, values, strict=True)
+    ]
 
 
 def _table(columns: Sequence[pa.Array]) -> pa.Table:
