@@ -52,6 +52,7 @@ class PortableDialect:
     seconds_later: str = means("a time moved by a number of seconds", "({0} {2} INTERVAL '{1}' SECOND)")
     skips_nulls: bool = means("GREATEST and LEAST leave NULLs out", True)
     finds_nulls: bool = means("NULL is not distinct from NULL in EXISTS, too", True)
+    counts_copies: bool = means("EXCEPT ALL and INTERSECT ALL compare the columns that are not read, too", True)
     recursive: bool = means("it has recursive queries", True)
     bool_aggregates: bool = means("it has BOOL_AND and BOOL_OR", True)
 
@@ -113,6 +114,7 @@ PORTABLE = {
             seconds_later="TIMESTAMPADD(SECOND, {2}{1}, {0})",
             skips_nulls=False,
             finds_nulls=False,
+            counts_copies=False,
             recursive=False,
             bool_aggregates=False,
         ),

@@ -48,6 +48,8 @@ _LONGEST_NAME = 50
 """Characters; PostgreSQL has 63."""
 _ONE_REFERENCE = ("postgres", "materialize", "spark")
 """Where a recursive query reads itself once."""
+_COUNTING = {SetOperator.EXCEPT_ALL: "EXCEPT", SetOperator.INTERSECT_ALL: "INTERSECT"}
+"""Operators that count equal rows, and what they are of rows with the number of their copy."""
 _SOME_VALUE: Mapping[Kind, Value] = {
     Kind.BOOLEAN: False, Kind.INTEGER: 0, Kind.DECIMAL: Decimal(0), Kind.DOUBLE: 0.0, Kind.STRING: "",
     Kind.DATE: dt.date(1970, 1, 1), Kind.TIMESTAMP: dt.datetime(1970, 1, 1),
@@ -237,14 +239,25 @@ class _Script:
             pairs = ((v, c) for c, v in zip(node.columns, values, strict=True) if c.name in read)
             shown = [f"{writer.cast(writer.expression(v), c.type)} AS {self._to.quoted(c.name)}" for v, c in pairs]
             branches.append(f"SELECT {', '.join(shown) or self._one} FROM {self._named(self._names[parent])}")
+        names = [self._to.quoted(column.name) for column in node.columns]
+        if node.operator in _COUNTING and not self._to.counts_copies:
+            return self._of_copies(node.operator, branches, ", ".join(names))
         if node.operator not in (SetOperator.SEMIJOIN, SetOperator.ANTIJOIN):
             return f"\n{node.operator.upper()}\n".join(branches)
         first, *others = branches
-        names = [self._to.quoted(column.name) for column in node.columns]
         same = " AND ".join(map(self._same, names, (column.type for column in node.columns))) or "TRUE"
         found = "\nUNION ALL\n".join(others)
         word = "EXISTS" if node.operator is SetOperator.SEMIJOIN else "NOT EXISTS"
         return f"SELECT a.* FROM ({first}) a\nWHERE {word} (SELECT 1 FROM (\n{found}\n) b WHERE {same})"
+
+    def _of_copies(self, operator: SetOperator, branches: list[str], names: str) -> str:
+        """EXCEPT ALL or INTERSECT ALL as EXCEPT or INTERSECT of rows with the number of their copy."""
+        if operator is SetOperator.EXCEPT_ALL:
+            branches = [branches[0], "\nUNION ALL\n".join(branches[1:])]
+        number = f"ROW_NUMBER() OVER (PARTITION BY {names} ORDER BY {names}) AS {self._to.quoted('copy')}"
+        numbered = (f"SELECT {names}, {number} FROM (\n{branch}\n) a" for branch in branches)
+        found = f"\n{_COUNTING[operator]}\n".join(numbered)
+        return f"SELECT {names} FROM (\n{found}\n) a"
 
     @property
     def _one(self) -> str:
