@@ -236,7 +236,9 @@ def test_an_offset_is_an_int_as_spark_takes_it() -> None:
 def test_flink_compares_all_columns_of_rows_that_are_counted() -> None:
     """It leaves out columns that are not read before EXCEPT ALL and INTERSECT ALL, which then compare the others."""
     for operator in ("EXCEPT", "INTERSECT"):
-        query = bind(f"SELECT COUNT(*) AS n FROM (SELECT k, g FROM t {operator} ALL SELECT k, g FROM u) a", "spark", SCHEMA)
+        query = bind(
+            f"SELECT COUNT(*) AS n FROM (SELECT k, g FROM t {operator} ALL SELECT k, g FROM u) a", "spark", SCHEMA
+        )
         assert query.query is not None
         view = NetworkView(Planner().register(Network(), "counted", query.query).network)
         written = view.to_sql("flink")
