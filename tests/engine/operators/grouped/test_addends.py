@@ -9,6 +9,7 @@ import pyarrow as pa
 from workbench.engine.operators.grouped.addends import product
 
 NINES = Decimal(10**38 - 1)
+"""The largest decimal of 38 digits; twice it has no room."""
 
 
 def test_a_product_without_room_is_null() -> None:

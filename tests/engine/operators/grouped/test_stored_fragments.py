@@ -39,7 +39,6 @@ from workbench.sql.algebra.types import (
     decimal,
 )
 
-"""The largest decimal of 38 digits; twice it has no room."""
 VALUES: dict[str, tuple[DataType, Sequence[Any]]] = {
     "k": (STRING, ["", "a", "é", "Z", "b\x00", "ä"]),
     "n": (INTEGER, [2**63 - 1, -(2**63), 0, 7, -7]),
