@@ -1,4 +1,4 @@
-"""Random statements, everything nested in everything, batch by batch against DuckDB and PostgreSQL by the same text.
+"""Random statements, everything nested in everything, batch by batch against three databases by the same text.
 
 The streams are corrected, rows are alike, and half of the statements come late. ``ARGUS_FUZZ=400`` writes 400
 statements from the run's seed on.
@@ -22,6 +22,8 @@ from oracle.bags import rows as bag_rows
 from oracle.harness import Case, Feed, Oracle
 from oracle.statements.writing import STREAMS, Writer
 from oracle.test_corrections import corrected
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 
 from workbench.engine.spark.in_process import InProcess, NeedsSparkError
 from workbench.errors import SqlError
@@ -65,29 +67,65 @@ def feeds(seed: int) -> dict[str, Feed]:
     return dict(zip(STREAMS, (corrected(t, 30, 25, seed), corrected(u, 0, 20, seed), Feed(v, 12, 8)), strict=True))
 
 
-class PostgresOracle(Oracle):
-    """A session beside a PostgreSQL that has the same rows."""
+class OtherOracle(Oracle):
+    """A session beside another database that has the same rows."""
+
+    def __init__(self, seed: int) -> None:
+        self.copied = -1
+        super().__init__(InProcess(), feeds(seed))
+
+    def answer(self, question: str) -> list[Row]:
+        """The database's answer over the same rows."""
+        if self.copied != self.known:
+            self.copied = self.known
+            for name in self.feeds:
+                self.copy(name)
+        return bag_rows(self.ask(question))
+
+    def copy(self, name: str) -> None:
+        """Replace a table of the database by what DuckDB has."""
+        raise NotImplementedError
+
+    def ask(self, question: str) -> Iterable[Iterable[object]]:
+        """Rows of the database."""
+        raise NotImplementedError
+
+
+class PostgresOracle(OtherOracle):
+    """A session beside a PostgreSQL."""
 
     def __init__(self, address: str, seed: int) -> None:
         self.postgres = psycopg.connect(address, autocommit=True)
         self.columns = ", ".join(f"{name} {of}" for name, (_, of, _) in _VALUES.items())
-        self.copied = -1
-        super().__init__(InProcess(), feeds(seed))
+        super().__init__(seed)
 
     def __exit__(self, *problem: object) -> None:
         super().__exit__(*problem)
         self.postgres.close()
 
-    def answer(self, question: str) -> list[Row]:
-        """PostgreSQL's answer over the same rows."""
-        if self.copied != self.known:
-            self.copied = self.known
-            for name in self.feeds:
-                self.postgres.execute(f"DROP TABLE IF EXISTS {name}; CREATE TEMPORARY TABLE {name} ({self.columns})")
-                there = self.duck.execute(f"SELECT * FROM {name}").fetchall()
-                with self.postgres.cursor() as cursor:
-                    cursor.executemany(f"INSERT INTO {name} VALUES ({', '.join(['%s'] * len(_VALUES))})", there)
-        return bag_rows(self.postgres.execute(question).fetchall())
+    def copy(self, name: str) -> None:
+        self.postgres.execute(f"DROP TABLE IF EXISTS {name}; CREATE TEMPORARY TABLE {name} ({self.columns})")
+        with self.postgres.cursor() as cursor:
+            there = self.duck.execute(f"SELECT * FROM {name}").fetchall()
+            cursor.executemany(f"INSERT INTO {name} VALUES ({', '.join(['%s'] * len(_VALUES))})", there)
+
+    def ask(self, question: str) -> Iterable[Iterable[object]]:
+        return self.postgres.execute(question).fetchall()
+
+
+class SparkOracle(OtherOracle):
+    """A session without Spark beside Spark SQL."""
+
+    def __init__(self, spark: SparkSession, seed: int) -> None:
+        self.sql = spark
+        super().__init__(seed)
+
+    def copy(self, name: str) -> None:
+        there = self.duck.sql(f"SELECT * FROM {name}").to_arrow_table()
+        self.sql.createDataFrame(there).createOrReplaceTempView(name)
+
+    def ask(self, question: str) -> Iterable[Iterable[object]]:
+        return self.sql.sql(question).collect()
 
 
 def registered(oracle: Oracle, texts: Iterable[tuple[str, str]], dialect: str) -> int:
@@ -99,7 +137,7 @@ def registered(oracle: Oracle, texts: Iterable[tuple[str, str]], dialect: str) -
                 continue
             oracle.register({name: Case(text, dialect=dialect)})
             number += 1
-        except (duckdb.Error, psycopg.Error, SqlError):
+        except (duckdb.Error, psycopg.Error, PySparkException, SqlError):
             continue
         except NeedsSparkError:
             if oracle.watched.pop(name, None) is not None:
@@ -135,3 +173,9 @@ def address() -> Iterator[str]:
 def test_statements_of_postgres(address: str, seed: int) -> None:
     with PostgresOracle(address, seed) as oracle:
         check(oracle, seed, "postgres")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_statements_of_spark(spark: SparkSession, seed: int) -> None:
+    with SparkOracle(spark, seed) as oracle:
+        check(oracle, seed, "spark")

@@ -24,7 +24,7 @@ _CALLS: Mapping[str, Sequence[str]] = {
         "EXTRACT(year FROM {d})", "EXTRACT(dow FROM {t})", "CAST({p} AS INT)", "GREATEST({n}, {n})", "LEAST({n}, {n})",
         "POSITION('a' IN {s})", "CAST({m} AS INT)", "CAST({x} AS INT)",
     ),
-    "m": ("{m} + {m}", "{m} - {m}", "-({m})", "ABS({m})", "ROUND({m}, 1)", "{n} + {m}", "GREATEST({m}, {m})"),
+    "m": ("{m} + {m}", "{m} - {m}", "-({m})", "ABS({m})", "{n} + {m}", "GREATEST({m}, {m})"),
     "x": ("{x} + {x}", "{x} * {x}", "{x} - {n}", "ABS({x})", "FLOOR({x})", "{x} / 4", "CAST({n} AS DOUBLE PRECISION)"),
     "s": (
         "{s} || {s}", "UPPER({s})", "SUBSTRING({s}, 1, 1)", "REPLACE({s}, 'a', 'b')", "CONCAT({s}, {n})", "TRIM({s})",

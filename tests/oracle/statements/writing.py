@@ -7,7 +7,8 @@ windows and first rows are ordered by all columns there are. Rows that are still
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import count
 from random import Random
 
@@ -17,12 +18,14 @@ COLUMNS = "a n|b n|m m|x x|s s|d d|at t|p p"
 """The columns of each stream, each with its kind."""
 STREAMS = ("t", "u", "v")
 _FRAMES = (
-    "", "", "ROWS BETWEEN 2 PRECEDING AND CURRENT ROW", "ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING",
-    "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING", "GROUPS BETWEEN 1 PRECEDING AND CURRENT ROW",
-    "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING", "ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
-    "ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING EXCLUDE CURRENT ROW", "ROWS BETWEEN 3 PRECEDING AND 1 PRECEDING",
-    "RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW", "GROUPS BETWEEN 1 PRECEDING AND 1 FOLLOWING EXCLUDE TIES",
+    "", "ROWS BETWEEN 2 PRECEDING AND CURRENT ROW", "ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING",
+    "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING", "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING",
+    "ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING", "ROWS BETWEEN 3 PRECEDING AND 1 PRECEDING",
+    "RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW", "GROUPS BETWEEN 1 PRECEDING AND CURRENT ROW",
+    "ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING EXCLUDE CURRENT ROW",
+    "GROUPS BETWEEN 1 PRECEDING AND 1 FOLLOWING EXCLUDE TIES",
 )  # fmt: skip
+"""Of the first eight, Spark has all."""
 
 
 @dataclass(frozen=True)
@@ -43,18 +46,20 @@ class Statement:
 
 
 class Writer:
-    """Writes statements in the words of DuckDB, or only in those that PostgreSQL has, too."""
+    """Writes statements in the words of DuckDB, PostgreSQL or Spark."""
 
     def __init__(self, chosen: Random, dialect: str = "duckdb") -> None:
         self.chosen, self.numbers = chosen, count()
-        self.own = dialect == "duckdb"
+        self.own, self.spark = dialect == "duckdb", dialect == "spark"
         self.pairs_all = False
         self.expressions = Expressions(chosen)
 
     def statement(self, depth: int = 2) -> Statement:
         """A statement of which subqueries are nested up to a depth."""
         self.pairs_all = False
-        return self._statement(depth)
+        made = self._statement(depth)
+        types = (("DOUBLE PRECISION", "DOUBLE"), ("AS VARCHAR", "AS STRING")) if self.spark else ()
+        return reduce(lambda of, names: replace(of, text=of.text.replace(*names)), types, made)
 
     def _statement(self, depth: int) -> Statement:
         draw = self.chosen.random()
@@ -128,7 +133,7 @@ class Writer:
         name = f"q{next(self.numbers)}"
         columns = [f"{name}.c{i}" for i in range(len(of.kinds))]
         order = ", ".join(f"{column}{self._direction()}" for column in self.chosen.sample(columns, len(columns)))
-        if self.chosen.random() < 0.3:
+        if not self.spark and self.chosen.random() < 0.3:
             first = self.chosen.choice(columns)
             rest = ", ".join(f"{column}{self._direction()}" for column in columns)
             return Statement(
@@ -178,6 +183,7 @@ class Writer:
         words = ["JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LATERAL"]
         words += [] if self.pairs_all else ["CROSS JOIN", ","]
         words += ["SEMI JOIN", "ANTI JOIN", "ASOF JOIN", "ASOF LEFT JOIN"] if self.own else []
+        words += ["LEFT SEMI JOIN", "LEFT ANTI JOIN"] if self.spark else []
         word = self.chosen.choice(words)
         both, hidden = (*left.columns, *right.columns), left.before_comma
         if word in ("CROSS JOIN", ","):
@@ -196,7 +202,7 @@ class Writer:
         condition = f"USING ({self.chosen.choice('abms')})" if self.chosen.random() < 0.15 else f"ON {condition}"
         if condition.startswith("ON") and self.chosen.random() < 0.4 and word != "FULL JOIN":
             condition += f" AND {self.expressions.condition(both[hidden:], 1)}"
-        seen = left.columns if word in ("SEMI JOIN", "ANTI JOIN") else both
+        seen = left.columns if word.endswith(("SEMI JOIN", "ANTI JOIN")) else both
         return Relation(f"{left.text} {word} {right.text} {condition}", seen, hidden)
 
     def _nearest(self, left: Relation, right: Relation, word: str) -> Relation:
@@ -248,7 +254,7 @@ class Writer:
         tied = self._equality(from_, inner) if self.chosen.random() < 0.6 else None
         condition = f" WHERE {tied or self.expressions.condition(inner.columns, 1)}"
         compared = self.chosen.choice(("<", ">=", "=", "<>"))
-        match self.chosen.randrange(4):
+        match self.chosen.randrange(3 if self.spark else 4):
             case 0:
                 word = self.chosen.choice(("EXISTS", "NOT EXISTS"))
                 return f"{word} (SELECT 1 FROM {inner.text}{condition})"
@@ -266,13 +272,17 @@ class Writer:
     def _aggregate(self, kind: str, columns: Sequence[Named]) -> str:
         value = self.expressions.of(kind, columns, 1)
         filtered = f" FILTER (WHERE {self.expressions.condition(columns, 0)})" if self.chosen.random() < 0.2 else ""
+        order = f"ORDER BY {value}"
+        texts = (
+            f"STRING_AGG({value}, ',') WITHIN GROUP ({order})" if self.spark else f"STRING_AGG({value}, ',' {order})"
+        )
         any_value = self.expressions.of(self.chosen.choice(KINDS), columns, 1)
         number = self.expressions.of("n", columns, 1)
         forms = {
             "n": (f"COUNT(*){filtered}", f"COUNT({any_value}){filtered}", f"CAST(SUM({value}) AS BIGINT)"),
             "m": (f"SUM({value}){filtered}", f"MIN({value}){filtered}"),
             "x": (f"SUM({value}){filtered}", f"CAST(AVG({number}){filtered} AS DOUBLE PRECISION)", f"MAX({value})"),
-            "s": (f"MIN({value}){filtered}", f"STRING_AGG({value}, ',' ORDER BY {value})", f"MAX({value})"),
+            "s": (f"MIN({value}){filtered}", texts, f"MAX({value})"),
             "p": (f"BOOL_AND({value}){filtered}", f"BOOL_OR({value})", f"COUNT(*){filtered} > 2"),
         }.get(kind, (f"MIN({value}){filtered}", f"MAX({value})"))
         if self.chosen.random() < 0.1:
@@ -297,7 +307,8 @@ class Writer:
             case 1:
                 return f"{self.chosen.choice(placed)} OVER ({over})"
             case _:
-                return f"{self.chosen.choice(framed)} OVER ({over} {self.chosen.choice(_FRAMES)})"
+                frame = self.chosen.choice(_FRAMES[:8] if self.spark else _FRAMES)
+                return f"{self.chosen.choice(framed)} OVER ({over} {frame})"
 
     def _over(self, from_: Relation) -> str:
         order = ", ".join(f"{c.text}{self._direction()}" for c in self.chosen.sample(from_.columns, len(from_.columns)))
