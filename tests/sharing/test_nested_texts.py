@@ -19,6 +19,8 @@ from workbench.sql.checks import checks_of
 
 COUNT = int(os.environ.get("ARGUS_PLANS", 60))
 FIRST = int(os.environ.get("ARGUS_SEED", 0))
+PATIENCE = 300 + COUNT
+"""Seconds for a test that plans as many texts."""
 DEFECTS = [
     "SELECT (SELECT (SELECT a)) FROM t",
     "SELECT (SELECT max((SELECT v FROM u WHERE k = t.a))) FROM t",
@@ -112,6 +114,7 @@ def test_an_aggregate_of_a_subquery_is_of_the_query_around_in_postgres() -> None
         planned(of_rows.replace("MIN(v) FROM u WHERE k = t.a", "MIN(v) FROM u WHERE k = a"), SCHEMA, "postgres")
 
 
+@pytest.mark.timeout(PATIENCE)
 def test_random_texts_are_answered_as_duckdb_answers_them() -> None:
     """Texts whose answer does not depend on the order of equal rows, by the evaluator that defines a logical query."""
     outcome = Counter[str]()
@@ -135,6 +138,7 @@ def test_random_texts_are_answered_as_duckdb_answers_them() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(PATIENCE)
 def test_random_texts_are_planned_or_refused() -> None:
     outcome = Counter[str]()
     for seed in range(FIRST, FIRST + COUNT):
