@@ -80,6 +80,8 @@ def _aggregates() -> Iterator[KindOfQuery]:
             "COUNT *": "COUNT(*)",
             "COUNT DISTINCT of two": "COUNT(DISTINCT s, i)",
             "LISTAGG": "LISTAGG(s, ',') WITHIN GROUP (ORDER BY id)",
+            "length of a list": "SIZE(COLLECT_LIST(i))",
+            "least of a list": "ARRAY_MIN(COLLECT_LIST(i))",
             "BIT_XOR": "BIT_XOR(i)",
             "COUNT_IF": "COUNT_IF(x > 0.5)",
             "FILTER": "SUM(m) FILTER (WHERE i > 500)",
@@ -87,6 +89,7 @@ def _aggregates() -> Iterator[KindOfQuery]:
         }.items():
             sql = f"SELECT {group}, {call} FROM t GROUP BY {group}"
             again = sql.replace("DISTINCT s, i", "DISTINCT (s, i)").replace(") WITHIN GROUP (ORDER", " ORDER")
+            again = again.replace("SIZE(COLLECT_LIST", "LEN(LIST").replace("ARRAY_MIN(COLLECT_LIST", "LIST_MIN(LIST")
             yield KindOfQuery(f"aggregates, {number} groups", f"{name}, {number}", sql, again)
 
 
