@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from random import Random
 
@@ -27,11 +28,21 @@ from pyspark.sql import SparkSession
 
 from workbench.engine.spark.in_process import InProcess, NeedsSparkError
 from workbench.errors import SqlError
+from workbench.limits import LIMITS
 
 SEED = int(os.environ["ARGUS_SEED"])
 STATEMENTS = 16
 """Of a session."""
 SEEDS = range(SEED, SEED + max(1, int(os.environ.get("ARGUS_FUZZ", "0")) // STATEMENTS))
+IN_PROCESS = replace(
+    LIMITS,
+    **{
+        f"{what}_{of}_in_process": 1_000_000_000
+        for what in ("rows", "bytes", "milliseconds")
+        for of in ("stepped", "hydrated")
+    },
+)
+"""What joins give in between, and takes long on a busy machine, is left to no Spark."""
 FEW = 400
 """Rows of an answer at first; there may be ten times as many in the end."""
 _START = dt.datetime(2002, 10, 31)
@@ -72,7 +83,7 @@ class OtherOracle(Oracle):
 
     def __init__(self, seed: int) -> None:
         self.copied = -1
-        super().__init__(InProcess(), feeds(seed))
+        super().__init__(InProcess(), feeds(seed), limits=IN_PROCESS)
 
     def answer(self, question: str) -> list[Row]:
         """The database's answer over the same rows."""
@@ -159,7 +170,7 @@ def check(oracle: Oracle, seed: int, dialect: str, statements: int = STATEMENTS)
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_statements_of_duckdb(seed: int) -> None:
-    with Oracle(InProcess(), feeds(seed)) as oracle:
+    with Oracle(InProcess(), feeds(seed), limits=IN_PROCESS) as oracle:
         check(oracle, seed, "duckdb")
 
 
