@@ -124,6 +124,8 @@ def _is_plain(annotation: Any) -> bool:
 def _stored(value: Any, annotation: Any) -> Any:
     if annotation is DataType:
         return str(value)
+    if value == {}:
+        return "{}"  # as most of an operator's report, in a tenth of the time
     return value if _is_plain(annotation) else encode(value, annotation)
 
 

@@ -60,6 +60,11 @@ class Cells:
         return Cells(starts, np.ones((1, rows), dtype=bool))
 
     @cached_property
+    def is_each_row(self) -> bool:
+        """Whether every row is a group of its own that the only reader reads: its value is the reduced one."""
+        return self.read.shape == (1, len(self.starts)) and bool(self.read.all())
+
+    @cached_property
     def every(self) -> Mask:
         """Shape (readers, groups): all cells."""
         return np.ones((len(self.read), len(self.starts)), dtype=bool)
@@ -79,6 +84,9 @@ class Cells:
             wanted: shape (readers, groups).
             sums: the type of sums of whole numbers, where it is not theirs.
         """
+        of_integers = sums is not None and not pa.types.is_decimal(values.type)
+        if self.is_each_row and combine is not Combine.DIGITS and not of_integers and wanted.all():
+            return values if sums in (None, values.type) else values.cast(sums)
         own = self if not values.null_count else Cells(self.starts, self.read & np.asarray(values.is_valid()))
         missing = ~own.present()[wanted] if values.null_count else None
         if combine is Combine.DIGITS:

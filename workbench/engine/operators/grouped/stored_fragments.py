@@ -160,10 +160,11 @@ class StoredFragments:
         """
         order, starts = group_rows([*keys.values()], rows)
         cells, at, first = Cells.of_one_reader(starts, rows), pa.array(order), pa.array(order[starts])
-        columns = {name: column.take(first) for name, column in keys.items()}
+        in_order = not keys or len(starts) == rows
+        columns = {name: column if in_order else column.take(first) for name, column in keys.items()}
         columns |= {name: pa.array(np.full(len(starts), number)) for name, number in marks.items()}
         for part, added in parts.items() if rows else ():
-            columns[part.name] = reduced(part, added.take(at) if keys else added, cells)
+            columns[part.name] = reduced(part, added if in_order else added.take(at), cells)
         return pa.RecordBatch.from_pydict(columns)
 
     @property
