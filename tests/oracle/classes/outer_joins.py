@@ -189,4 +189,8 @@ OUTER_JOINS = {
         "SELECT t.id, e.v FROM t LEFT JOIN LATERAL (SELECT * FROM (SELECT UNNEST([t.k, t.id]) AS v)) e"
         " ON e.v > 3 AND t.flag",
     ),
+    "compared_groups_of_one_key": Case(
+        "SELECT DISTINCT a.name, z.n > 2 AS m FROM names a, (SELECT k, COUNT(*) AS n FROM t GROUP BY k) z,"
+        " (SELECT k, COUNT(*) AS n FROM t GROUP BY k) y WHERE a.k <> z.k AND z.k = y.k",
+    ),
 }

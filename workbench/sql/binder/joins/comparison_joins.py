@@ -21,7 +21,7 @@ from workbench.sql.binder.joins.trees import COMPUTED, FromTree, Leaf, OuterJoin
 from workbench.sql.binder.joins.whole_partitions import keys_compared
 from workbench.sql.functions.calls import call
 from workbench.sql.logical import Block
-from workbench.sql.predicates.cnf import Operator, PredSet, conjunction, map_predicates
+from workbench.sql.predicates.cnf import Operator, PredSet, conjunction, map_predicates, predicate_sources
 from workbench.sql.predicates.normal_form import normal_form
 
 MOST_COMPARISON_JOINS = 4
@@ -53,7 +53,9 @@ def with_comparisons_as_joins(trees: Sequence[FromTree], block: Block) -> tuple[
             continue
         if not comparisons.joins or len(comparisons.joins) > MOST_COMPARISON_JOINS:
             break
-        leaves = [leaf for leaf, _ in beside if leaf.position in compared]
+        # Groups whose key is that of other groups are on the left of the join that looks for these.
+        read = {place for join in comparisons.joins.values() for place in predicate_sources(join.on.where)}
+        leaves = [leaf for leaf, _ in beside if leaf.position in compared - read]
         rows = Rows(tuple(tree for each in valued for tree in each.joined(changed) if tree not in leaves))
         for join in comparisons.joins.values():
             rows = Rows((replace(join, sides=(rows, join.sides[1])),))
