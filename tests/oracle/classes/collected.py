@@ -139,6 +139,24 @@ COLLECTED = {
         "SELECT flag, slice(collect_list(k), 1, 3) AS a, collect_list(id)[1] AS b FROM t GROUP BY flag",
         f"SELECT flag, ({_collected('k')})[1:3], ({_collected('id')})[2] FROM t GROUP BY flag",
     ),
+    "last_of_duckdb": Case(
+        "SELECT g, LIST(id ORDER BY k DESC, id DESC)[-1] AS a, LIST_LAST(LIST(id ORDER BY ts, id)) AS b,"
+        " LIST_EXTRACT(LIST(k ORDER BY id) FILTER (WHERE id > 3), -2) AS c, LIST(DISTINCT k ORDER BY k DESC)[-2] AS d,"
+        " LIST_EXTRACT(LIST(s ORDER BY id), 2) AS e, LIST(s ORDER BY s NULLS FIRST, id)[-1] AS f,"
+        " LEN(LIST(k ORDER BY id DESC)) AS h FROM t GROUP BY g",
+        dialect="duckdb",
+    ),
+    "last_of_each": Case(
+        "SELECT flag, element_at(collect_list(k), -2) AS a, element_at(sort_array(collect_list(x)), -1) AS b,"
+        " element_at(sort_array(collect_set(s), false), 3) AS c,"
+        " element_at(sort_array(collect_list(k), false), -1) AS d FROM t GROUP BY flag",
+        f"SELECT flag, ({_collected('k')})[-2], MAX(x), LIST(DISTINCT s ORDER BY s DESC)"
+        " FILTER (WHERE s IS NOT NULL)[3], MIN(k) FROM t GROUP BY flag",
+    ),
+    "last_of_each_retracted": Case(
+        f"SELECT element_at(collect_list(k), -2) AS a, element_at(sort_array(collect_list(k)), -1) AS b FROM {_KEPT}",
+        f"SELECT ({_collected('k')})[-2], MAX(k) FROM {_KEPT}",
+    ),
     "of_duckdb_looked_for": Case(
         "SELECT k, 3 = ANY(LIST(id)) AS a, LIST_CONTAINS(LIST(big), k) AS b, [k, 1] = [3, 1] AS c,"
         " k IN LIST(id) AS d, k NOT IN [1, 3] AS e, k NOT IN [1, 3, NULL] AS f, 2 NOT IN [k, NULL] AS g"
