@@ -152,6 +152,18 @@ ANALYTIC = {
     "of_first_rows": duck(
         "SELECT id, lead(id) OVER (ORDER BY id) AS next FROM (SELECT id FROM t ORDER BY id DESC LIMIT 12) v"
     ),
+    "lists": duck(
+        "SELECT id, list(k) OVER w AS a, string_agg(s, '-') OVER w AS b, list(k) OVER (w ROWS BETWEEN 2 PRECEDING AND"
+        " 1 FOLLOWING EXCLUDE CURRENT ROW) AS c, string_agg(s, '-' ORDER BY id DESC) OVER (w ROWS 3 PRECEDING) AS d,"
+        " list(id) OVER (w ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS e, list(x) FILTER (WHERE k > 3)"
+        " OVER (w GROUPS 2 PRECEDING) AS f, any_value(k) OVER w AS h FROM t WINDOW w AS (PARTITION BY flag ORDER BY d"
+        " NULLS FIRST, id DESC)"
+    ),
+    "running_by_values": duck(
+        "SELECT id, median(k % 100) OVER w AS a, arg_max(s, id) OVER w AS b, bit_or(k) OVER w AS c, mode(0) OVER w AS h"
+        ", arg_min(id, id) OVER (w RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS e FROM t WHERE abs(k) < 100"
+        " WINDOW w AS (PARTITION BY g ORDER BY id)"
+    ),
     "distinct": duck("SELECT DISTINCT g, count(*) OVER (PARTITION BY g) AS n FROM t"),
     "spark": Case(
         "SELECT id, lag(x, 1) OVER (PARTITION BY g ORDER BY d, id) AS p FROM t",

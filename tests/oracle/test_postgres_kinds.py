@@ -74,6 +74,9 @@ ASKED = {
     " make_date(2000 + n, k, 1) AS day FROM t) AS r",
     "rows of groups": "SELECT k, json_agg(r ORDER BY r.id)::text AS a, count(r) AS b, count(DISTINCT (r.n, r.s)) AS c"
     " FROM (SELECT k, id, n, s FROM t) AS r GROUP BY k",
+    "objects of groups": "SELECT k, json_object_agg(id, s ORDER BY id)::text AS a, jsonb_object_agg('a' || n, m)"
+    " FILTER (WHERE n > 1)::text AS b, json_object_agg(s, n) FILTER (WHERE s IS NULL AND s IS NOT NULL) AS c,"
+    " sum(n)::bigint AS e, concat(n > 1, s) || (k > 1) AS f FROM t GROUP BY k, n, s",
     "numbers of groups": "SELECT k, round(var_pop((n / 3::float8)::numeric)::numeric, 5) AS a,"
     " avg(NULL::float8) AS c, string_agg(s, E'\\n\\t' ORDER BY id) AS d FROM t GROUP BY k",
     "constant ends": "SELECT id, sum(n) OVER (ORDER BY id ROWS (1 < 2)::int PRECEDING) AS a, sum(n) OVER (ORDER BY"

@@ -66,6 +66,19 @@ def test_a_number_that_leaves_no_room_disables_its_query_alone(spark: SparkSessi
             session.register(f"SELECT id, COUNT(*) OVER (ORDER BY v RANGE {LARGEST} PRECEDING) AS n FROM t")
 
 
+def test_a_list_over_a_frame_that_is_too_long_disables_its_query_alone(in_process: InProcess) -> None:
+    table = pa.table({"id": pa.array(range(1_200), pa.int64())})
+    with Session(in_process) as session:
+        session.add_stream("t", table, history=900, batch=200)
+        sized = "SELECT id, SIZE(COLLECT_LIST(id) OVER (ORDER BY id{})) AS n FROM t"
+        running = session.register(sized.format(""))
+        moving = session.register(sized.format(" ROWS BETWEEN 999 PRECEDING AND CURRENT ROW"))
+        assert running.result()["n"].max() == moving.result()["n"].max() == 900
+        session.run(1)
+        assert moving.result()["n"].max() == 1_000
+        assert "a frame has more than 1,000 rows" in running.status
+
+
 @pytest.mark.parametrize("months", [1, 3, 13])
 @pytest.mark.parametrize("direction", ["ASC NULLS FIRST", "DESC NULLS LAST"])
 def test_months_end_where_their_days_do(in_process: InProcess, months: int, direction: str) -> None:

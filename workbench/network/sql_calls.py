@@ -22,7 +22,10 @@ _WINDOWS = {TUMBLING: "WINDOW_START", SLIDING: "WINDOW", SESSION_START: "SESSION
 _TEMPLATES = {
     # places of arrays and maps
     "has_place": "EXPLODE({0})", "with_places": "{0}", "run_lengths": "LIST_HISTOGRAM({0})",
-    "series": "GENERATE_SERIES({0}, {1}, {2})", "no_map": "MAP_FROM_ENTRIES({0}) IS NULL",
+    "series": "GENERATE_SERIES({0}, {1}, {2})", "date_series": "SEQUENCE({0}, {1}, INTERVAL {2} DAYS)",
+    "month_series": "SEQUENCE({0}, {1}, INTERVAL {2} MONTHS)", "sort_parts": "SORT_ARRAY({0})",
+    "timestamp_series": "GENERATE_SERIES({0}, {1}, INTERVAL {2} MICROSECONDS)",
+    "no_map": "MAP_FROM_ENTRIES({0}) IS NULL",
     "list_inner_product": "LIST_DOT_PRODUCT({0}, {1})", "order_of_parts": "{0}",
     # texts
     "part_in_duckdb": "SUBSTRING({all})", "character_in_duckdb": "{0}[{1}]", "between_in_duckdb": "{0}[{1}:{2}]",
@@ -31,6 +34,7 @@ _TEMPLATES = {
     **dict.fromkeys(("double_text", "decimal_text", "timestamp_text", "double_text_in_postgres", "text_with_offset"),
                     "CAST({0} AS STRING)"),
     "decode_bytes": "DECODE({all})", "base32_of_bytes": "TO_BASE32({0})", "array_reverse": "REVERSE({0})",
+    "json_of_members": "JSON_GROUP_OBJECT({0})",
     "record_text_in_postgres": "CAST(({all}) AS TEXT)",
     "bytes_of_text_in_postgres": "CAST({0} AS BYTEA)", "bytes_of_hex_in_postgres": "DECODE({0}, 'hex')",
     "bytes_of_base64_in_postgres": "DECODE({0}, 'base64')", "base64_in_postgres": "ENCODE({0}, 'base64')",

@@ -14,6 +14,8 @@
   rows, or groups, whose entries are invalid.
 - An end of a frame of RANGE, a number plus or minus a distance, has at most 38 digits. Its check has the rows, or
   groups, for which there are more.
+- Frames of which a statistic of values is, such as a list, have 1,000 rows at most. Its check has the rows whose
+  frames are longer.
 - What is read from JSON in postgres can be written as it does (``functions/json_values.py``). Its check has
   the rows, or groups, for which it cannot.
 
@@ -35,6 +37,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TypeGuard
 
+from workbench.sql.algebra.analytic import LONGEST_FRAME, AnalyticCall
 from workbench.sql.algebra.arithmetic import number
 from workbench.sql.algebra.expressions import (
     AggregateCall,
@@ -50,13 +53,24 @@ from workbench.sql.algebra.expressions import (
 from workbench.sql.algebra.patterns import UNDECIDED
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
 from workbench.sql.constraints import Constraint, ForeignKey, foreign_keys
+from workbench.sql.functions.aggregate_rules import RULES
 from workbench.sql.functions.arrays.arrays import HAS_PLACE
 from workbench.sql.functions.arrays.maps import MAP_FROM_ENTRIES, NO_MAP
 from workbench.sql.functions.calls import FUNCTIONS, call
 from workbench.sql.functions.json_values import UNREAD
 from workbench.sql.functions.numbers import NUMERIC_QUOTIENT
 from workbench.sql.functions.numeric_casts import ROUNDED_NUMERIC
-from workbench.sql.logical import Block, Grouping, Input, LogicalQuery, Output, SetQuery, StreamInput, parts_of
+from workbench.sql.logical import (
+    Analyzed,
+    Block,
+    Grouping,
+    Input,
+    LogicalQuery,
+    Output,
+    SetQuery,
+    StreamInput,
+    parts_of,
+)
 from workbench.sql.predicates.cnf import (
     TRUE,
     Literal,
@@ -161,6 +175,7 @@ def _of_part(part: Input, read: Mapping[int, Block]) -> Iterator[Check]:
         yield from _of_arrays(part)
         yield from _of_guarded(part, read[id(part)])
         yield from _of_frames(part)
+        yield from _of_long_frames(part)
         yield from _of_matches(part)
     elif isinstance(part, SetQuery) and part.beyond is not None:
         rows = Block((part.beyond,), TRUE, _VIOLATED)
@@ -226,6 +241,19 @@ def _of_frames(block: Block) -> Iterator[Check]:
             )
         hint = f"CAST what rows are ordered by AS DECIMAL(36,{distances.key.scale})"
         yield Check(rows, "a number is too large for the ends of a frame of RANGE around it", hint)
+
+
+def _of_long_frames(block: Block) -> Iterator[Check]:
+    """The check that no frame has too many rows to look at the values of each by themselves."""
+    made = (a.call for a in block.analytics if a.call.function in RULES and not RULES[a.call.function].framed)
+    for over, frame in {(each.over, each.frame): None for each in made}:
+        if frame is None or frame.is_short:
+            continue
+        count = AnalyticCall("count", (), INTEGER, over, frame)
+        longer = call(">", Column(count.name, INTEGER, Origin.ANALYTIC), Constant(LONGEST_FRAME, INTEGER))
+        rows = replace(block, outputs=_VIOLATED, analytics=(Analyzed(count.name, count),), qualify=normal_form(longer))
+        hint = f"bound the frame, as in ROWS BETWEEN {LONGEST_FRAME - 1} PRECEDING AND CURRENT ROW"
+        yield Check(rows, f"a frame has more than {LONGEST_FRAME:,} rows", hint)
 
 
 def _of_matches(block: Block) -> Iterator[Check]:

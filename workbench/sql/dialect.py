@@ -139,6 +139,8 @@ class Dialect:
     full_names_of_days: bool = means("DAYNAME and MONTHNAME give whole words; else three letters")
     concat_skips_nulls: bool = means("CONCAT leaves NULL out")
     substring_by_pattern: bool = means("SUBSTRING of a text in quotes is the match of a regular expression")
+    has_unsigned: bool = means("UTINYINT, USMALLINT and UINTEGER are types")
+    functions_follow_values: bool = means("x.f(y) is f(x, y)")
     has_rows: bool = means("ROW(a, b), ranks WITHIN GROUP and ORDER BY x USING > are read")
     names_usings: bool = means("``USING (k) AS j`` gives the columns of USING a name")
     orders_any_aggregate: bool = means("ORDER BY may stand within an aggregate whose answer depends on no order")

@@ -54,7 +54,8 @@ DUCKDB = _dialect(
     "date_plus_interval_is_time interval_texts isnull_is_operator fields_have_names places_from_one texts_have_places "
     "joined_nulls_are_null finds_beside_nulls generates_series pivots pivots_on json_keys_as_they_are at_time_zone "
     "keeps_offset iso_weeks trailing_commas limits_shares exports_state times_begin_again casts_in_python "
-    "rows_are_structs offsets_of_rows joins_have_conditions reserves_words truth_is_number has_age",
+    "rows_are_structs offsets_of_rows joins_have_conditions reserves_words truth_is_number has_age "
+    "orders_any_aggregate lists_any_values functions_follow_values has_unsigned",
     counts_rows_as="(a, b)",
     alias_in_order=Preferred.COLUMN,
     column_of_function="",

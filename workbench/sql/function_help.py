@@ -24,7 +24,7 @@ LACKS_ARGUMENT = "an argument is missing"
 TABLE = Path(__file__).with_name("function_help.jsonl")
 
 _COLUMNS = {"integer": "a", "double": "x", "string": "s", "date": "d", "timestamp": "ts", "moment": "ts",
-            "boolean": "p"}  # fmt: skip
+            "boolean": "p", "any": "s"}  # fmt: skip
 """Type of an argument -> the column of the trials that has it."""
 _HELP = re.compile(r"(\w+\(.*?\)) (.+)")
 

@@ -100,6 +100,39 @@ DATABASES = {
         "SELECT id, trim(g, ' '), ltrim(' ' || s, ' '), ltrim(rtrim(s || ' \t ', ' '), ' ') FROM t",
         dialect="postgres",
     ),
+    "order_and_truth_in_aggregates": Case(
+        "SELECT g, SUM(k > 3) AS a, SUM(DISTINCT flag) AS b, SUM(k % 9 ORDER BY id DESC) AS c,"
+        " COUNT(k ORDER BY s) AS e, MAX(s ORDER BY id) AS f, STRING_AGG(amount, ';' ORDER BY id) AS h,"
+        " STRING_AGG(flag, ',' ORDER BY id) AS i"
+        " FROM t GROUP BY g",
+        dialect="duckdb",
+    ),
+    "series_of_dates": Case(
+        "SELECT id, ARRAY_JOIN(TRANSFORM(SEQUENCE(d, d + 30, INTERVAL '7' DAY), e -> CAST(e AS STRING)), ',') AS a,"
+        " ELEMENT_AT(SEQUENCE(d, d - 2), 3) AS b, SIZE(SEQUENCE(d, d + 3)) AS c,"
+        " ELEMENT_AT(SEQUENCE(LAST_DAY(d), d + 99, INTERVAL '1' MONTH), 3) AS e,"
+        " SIZE(SEQUENCE(d, d + id % 90, INTERVAL '1' MONTH)) AS f, ELEMENT_AT(SEQUENCE(CAST(d AS TIMESTAMP_NTZ),"
+        " CAST(d AS TIMESTAMP_NTZ) + INTERVAL '5' HOUR, INTERVAL '90' MINUTE), -1) AS h"
+        " FROM t WHERE YEAR(d) BETWEEN 1900 AND 2200",
+        "SELECT id, array_to_string([strftime(d + i, '%Y-%m-%d') FOR i IN [0, 7, 14, 21, 28]], ','), d - 2, 4,"
+        " (last_day(d) + INTERVAL 2 MONTH)::DATE, len([i FOR i IN range(0, 4) IF (d + to_months(i::INTEGER))::DATE <="
+        " d + (id % 90)::INTEGER]), d::TIMESTAMP + INTERVAL 270 MINUTE FROM t WHERE YEAR(d) BETWEEN 1900 AND 2200",
+    ),
+    "functions_behind_values": Case(
+        "SELECT g.upper() AS g, k.sum().abs() AS a, (k % 9).max() + 1 AS b, SUM(k)::BIGINT AS c,"
+        " any_value(k ORDER BY id DESC) AS e, any_value(s ORDER BY id) FILTER (WHERE k > 3) AS f"
+        " FROM t WHERE k BETWEEN -999 AND 999 GROUP BY g",
+        dialect="duckdb",
+    ),
+    "geometric_means": Case(
+        "SELECT g, GEOMEAN(k % 4) AS a, GEOMEAN(ABS(k % 4)) AS b FROM t GROUP BY g",
+        dialect="duckdb",
+    ),
+    "columns_called_like_types": Case(
+        "SELECT id, ref['lo'] AS a, text[1] AS b, date[2:3] AS c FROM (SELECT id, {'lo': k} AS ref,"
+        " [s, g] AS text, s AS date FROM t) AS v",
+        dialect="duckdb",
+    ),
     "intervals": Case(
         "SELECT id, ts + interval '1 day -2 hours 30 minutes' AS a, ts - interval '1 year 1 month 3 days' AS b,"
         " d + '2 months 1 day'::interval AS c, ts + interval '1 day 01:30:10' * (id % 3) AS e,"

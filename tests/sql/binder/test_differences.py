@@ -45,8 +45,6 @@ DIFFERENT = [
     ("trino", "greatest(a, b)"),
     ("bigquery", "least(a, b)"),
     ("hive", "least(a, b)"),
-    ("duckdb", "concat(s, p)"),
-    ("duckdb", "s || m"),
     ("trino", "substr(s, 0, 2)"),
     ("presto", "substr(s, -2)"),
     ("trino", "substr(s, a)"),

@@ -188,8 +188,8 @@ def test_series_are_called_as_in_postgres() -> None:
         ),
         ("SELECT * FROM generate_series(DATE '2020-01-01', DATE '2020-09-01', '0 days')", "a series of times by this"),
         (
-            "SELECT * FROM T, generate_series(DATE '2020-01-01' + a, DATE '2020-09-01', '1 day')",
-            "a series of times that are no constants",
+            "SELECT * FROM T, generate_series(DATE '2020-01-01' + a, DATE '2020-09-01', '1 month')",
+            "a series of times by months, as a value",
         ),
     ],
 )

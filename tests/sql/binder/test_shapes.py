@@ -41,7 +41,7 @@ SHAPES = {
     "equality of rows": ("SELECT k FROM t WHERE (k, g) = (1, 2)", "yyy"),
     "rows IN a list": ("SELECT k FROM t WHERE (k, g) IN ((1, 2), (3, 4))", "yyy"),
     "rows IN a subquery": ("SELECT k FROM t WHERE (k, g) IN (SELECT k, g FROM u)", "yyy"),
-    "row as a value": ("SELECT ROW(k, g) AS r FROM t", "nnn"),
+    "row as a value": ("SELECT ROW(k, g) AS r FROM t", "nyn"),
     "order of arrays": ("SELECT k FROM t ORDER BY n", "yyy"),
     "UNNEST beside columns": ("SELECT k, UNNEST(n) AS e FROM t", "nyy"),
     "EXPLODE beside columns": ("SELECT k, EXPLODE(n) AS e FROM t", "yyy"),

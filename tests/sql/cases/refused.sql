@@ -66,11 +66,6 @@ TABLESAMPLE is not supported
 select a from T tablesample (10 percent)
                 ^^^^^^^^^^^;
 
-select /*+ broadcast(T) */ a from T;
-a hint is not supported
-select /*+ broadcast(T) */ a from T
-       ^^^;
-
 select a from T for update;
 FOR UPDATE is not supported
 select a from T for update
@@ -387,3 +382,8 @@ select T.a from T, U full join U v on U.k = v.k and T.a > 1;
 a FULL JOIN whose left side or condition reads an item before a comma is not supported
 select T.a from T, U full join U v on U.k = v.k and T.a > 1
                                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^;
+
+select json_object_agg(s) from T;
+JSON_OBJECT_AGG is not supported
+select json_object_agg(s) from T
+       ^^^^^^^^^^^^^^^^^^;

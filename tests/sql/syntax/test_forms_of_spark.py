@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sql.bind_schema import SCHEMA
 
-from workbench.errors import SqlError
+from workbench.errors import SqlError, SqlWarning
 from workbench.sql.binder.pipeline import bind
 
 SAME = [
@@ -22,6 +22,10 @@ SAME = [
      " WHERE x.b > 1",
      "SELECT x.a FROM t AS x WHERE x.b > 1 AND NOT EXISTS (SELECT 1 FROM t AS y WHERE x.a = y.a AND y.b IN"
      " (SELECT b FROM t AS z WHERE z.a = x.a))"),
+    ("SELECT ANY(a > 1) AS p, ANY(b > 1) FILTER (WHERE a > 2) AS q FROM t GROUP BY s HAVING NOT ANY(a = 3)",
+     "SELECT BOOL_OR(a > 1) AS p, BOOL_OR(b > 1) FILTER (WHERE a > 2) AS q FROM t GROUP BY s"
+     " HAVING NOT BOOL_OR(a = 3)"),
+    ("SELECT a FROM t WHERE s LIKE ANY ('a%')", "SELECT a FROM t WHERE s LIKE 'a%'"),
     ("SELECT e.col1 FROM t, LATERAL STACK(2, a, s, b) AS e",
      "SELECT e.col1 FROM t, LATERAL INLINE(ARRAY(STRUCT(a AS col0, s AS col1), STRUCT(b AS col0, NULL AS col1))) AS e"),
     ("SELECT e.c0 FROM t, LATERAL JSON_TUPLE(s, 'k') AS e",
@@ -36,6 +40,12 @@ SAME = [
 @pytest.mark.parametrize(("written", "same"), SAME)
 def test_a_form_is_what_it_stands_for(written: str, same: str) -> None:
     assert bind(written, "spark", SCHEMA).query == bind(same, "spark", SCHEMA).query
+
+
+def test_a_hint_is_left_out_and_said_to_have_no_effect() -> None:
+    with pytest.warns(SqlWarning, match="a hint has no effect"):
+        hinted = bind("SELECT /*+ BROADCAST(t), COALESCE(3) */ a FROM t", "spark", SCHEMA)
+    assert hinted.query == bind("SELECT a FROM t", "spark", SCHEMA).query
 
 
 @pytest.mark.parametrize(

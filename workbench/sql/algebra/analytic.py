@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from workbench.sql.algebra.expressions import Expression, digest, identity, text
+from workbench.sql.algebra.expressions import Constant, Expression, digest, identity, text
 from workbench.sql.algebra.ordering import SortKey, without_repetition
 from workbench.sql.algebra.patterns import MATCH, MatchPattern, Navigation
 from workbench.sql.algebra.types import INTEGER, MAX_PRECISION, DataType, Kind, decimal
@@ -38,6 +38,12 @@ POSITIONS = ("first_value", "last_value", "nth_value")
 
 ANALYTIC_FUNCTIONS = frozenset({*RANKS, *DISTRIBUTIONS, *NEIGHBOURS, *POSITIONS, MATCH})
 """Functions that are only analytic; every basic statistic is one as well, of the rows of a frame."""
+
+LONGEST_FRAME = 1_000
+"""Rows, of a statistic of values: the values of each frame are looked at by themselves."""
+
+ROW_ORDER = Constant(0, INTEGER)
+"""The key by which a list over rows in an order has its values: it tells none apart, so they stand as their rows do."""
 
 _ORDER_FREE = ("rank", "dense_rank", "percent_rank", "cume_dist", "count", "min", "max")
 """Functions that give peers the same values in any order, unless a frame counts rows."""
@@ -98,6 +104,12 @@ class Frame:
             farthest = max(10 ** max(room, 0) - 1 - largest, 0)
         type_ = decimal(min(precision + digits - scale + 1, MAX_PRECISION), digits)
         return Distances(type_, Frame(self.unit, near[0], near[1], self.exclude), farthest)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it has ``LONGEST_FRAME`` rows at most, whatever the rows are."""
+        start, end = self.start, self.end
+        return self.unit == "rows" and bool(start and end and float(end.by) - float(start.by) < LONGEST_FRAME)
 
     @property
     def text(self) -> str:

@@ -124,11 +124,9 @@ def coerce(expression: Expression, type_: DataType) -> Expression:
         converted = constant_as(expression, type_) or typed_text(expression, [type_])
         if converted is not None and converted.type == type_:
             return converted
-    elif (
-        (have.numeric and type_ == DOUBLE)
-        or (have.kind is type_.kind and not have.element and not have.fields)
-        or (have.temporal and type_.temporal)
-    ):
+    elif (have.numeric and type_ == DOUBLE) or (have.kind is type_.kind and not have.element and not have.fields):
+        return _converted(expression, type_)
+    if have.temporal and type_.temporal:
         return _converted(expression, type_)
     raise _needed(expression, type_)
 

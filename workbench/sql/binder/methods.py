@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from workbench.sql.function_help import functions
 from workbench.sql.functions.elsewhere import usual_call
+from workbench.sql.syntax.methods import ACCESSORS, MODULES_OF_PYTHON
 
 _FORMS = {
     name: form
@@ -41,9 +42,6 @@ _TYPES = {
     "string": "VARCHAR(100)",
 }  # fmt: skip
 """Types of Python as types that every dialect has."""
-_ACCESSORS = ("str", "dt")
-_MODULES = {"np", "numpy", "pd", "pandas", "math", "re", "F"}
-"""Modules of Python whose functions are written with their names before them."""
 _PLACEHOLDERS = [re.compile(rf"(?<![\w']){name}(?![\w'(])") for name in "xst"]
 """What the usual calls name for a value, the likelier first."""
 
@@ -62,9 +60,9 @@ def method_hint(node: exp.Dot, dialect: str) -> str:
     """
     value, method = node.this, node.expression
     arguments = [_listed(part, dialect) for part in method.expressions]
-    if value.name in _MODULES and isinstance(value, exp.Identifier) and arguments:
+    if value.name in MODULES_OF_PYTHON and isinstance(value, exp.Identifier) and arguments:
         value, arguments = method.expressions[0], arguments[1:]
-    elif isinstance(value, exp.Dot) and value.name in _ACCESSORS:
+    elif isinstance(value, exp.Dot) and value.name in ACCESSORS:
         value = value.this
     name, of, first = method.name.lower(), value.sql(dialect), [*arguments, "…"][0]
     if (form := _FORMS.get(name)) is not None:

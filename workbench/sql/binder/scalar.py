@@ -58,7 +58,7 @@ _UNSTEADY_NAMES = {"systimestamp", "rand", "random", "uuid", "curdate", "localti
 
 _LABELS: dict[type[exp.Expr], str] = {
     exp.Bracket: "a part of an array, [...]", exp.Dot: "a part of a value, by a dot",
-    exp.Tuple: "a list in parentheses", exp.Star: "* there", exp.Distinct: "DISTINCT there",
+    exp.Star: "* there", exp.Distinct: "DISTINCT there",
     exp.Aliases: "a list of aliases", exp.Parameter: "a parameter",
     exp.Placeholder: "a parameter", exp.SessionParameter: "a parameter", exp.ByteString: "a constant of bytes",
     exp.BitString: "a constant of bits", exp.Lambda: "a lambda, x -> …,",
@@ -75,7 +75,6 @@ _HINTS: dict[type[exp.Expr], str] = {
     exp.Distinct: "it stands before all values: COUNT(DISTINCT a), SELECT DISTINCT a",
     exp.Aliases: "names in parentheses stand behind AS",
     **dict.fromkeys((exp.Unnest, exp.Explode), MAKES_ROWS),
-    exp.Tuple: "one of several is x IN (1, 2); else write the values one by one; comparisons of them with AND",
     exp.Placeholder: "in a cell write :name for the value of a variable, {{name}} for a text to be put in; "
     "in Python write it into the text, f'… > {value}'",
     exp.BitString: "write what it is as the number, 5 for B'101'",

@@ -65,7 +65,7 @@ from workbench.sql.windows.overlapping import without_overlap
 from workbench.sql.windows.stream_time import ROW, is_sliding, is_window, row_number_key
 
 _HANDLED = {"expressions", "from_", "joins", "where", "group", "having", "distinct", "with_", *CLAUSES}
-_HANDLED |= {"qualify", "windows", "laterals"}
+_HANDLED |= {"qualify", "windows", "laterals", "hint"}
 
 
 @dataclass
@@ -94,6 +94,9 @@ class SelectBinder:
     def __init__(self, select: exp.Select, context: QueryContext) -> None:
         self._select, self._context, self._source = select, context, context.source
         self._source.refuse_others(select, _HANDLED, "SELECT")
+        if select.args.get("hint") is not None:
+            hint = "leave it out; the plan is chosen from all queries together"
+            self._source.note("a hint has no effect", select.args["hint"], hint)
         if not select.expressions:
             raise self._source.error("nothing is selected", select, "name columns after SELECT, or write *")
         self._where = self._window = TRUE

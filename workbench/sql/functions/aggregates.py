@@ -38,7 +38,7 @@ from workbench.sql.algebra.types import (
 from workbench.sql.functions.aggregate_rules import ALGEBRAIC, DESCENDING
 from workbench.sql.functions.calls import NUMBER_OF_TEXT, call, cast
 from workbench.sql.functions.declaration import Arguments, TypeRule, function
-from workbench.sql.syntax import shorthands
+from workbench.sql.syntax import statistics_of_duckdb
 
 Keep = Callable[[AggregateCall], None]
 """Takes a statistic that is needed."""
@@ -288,11 +288,12 @@ def _standard_error(arguments: Arguments, distinct: bool, keep: Keep) -> Express
 
 
 def _geometric_mean(arguments: Arguments, distinct: bool, keep: Keep) -> Expression:
-    """GEOMEAN(x) of duckdb; NULL where a value is 0 or below, which has no logarithm: DuckDB has an error."""
+    """GEOMEAN(x) of duckdb: 0 where a value is 0, and NaN where one is below."""
     value = coerce(arguments[0], DOUBLE)
     mean = expand("avg", (call("ln", value),), distinct, keep)
-    positive = call(">", expand("min", (value,), distinct, keep), _double(0))
-    return call("case", positive, call("exp", mean), Constant(None, DOUBLE))
+    least, zero = expand("min", (value,), distinct, keep), _double(0)
+    below, equal = (call(sign, least, zero) for sign in ("<", "="))
+    return call("case", below, _double(math.nan), equal, zero, call("exp", mean))
 
 
 def _or_nan(name: str, arguments: Arguments, distinct: bool, keep: Keep) -> Expression:
@@ -345,7 +346,7 @@ AGGREGATES = {aggregate.name: aggregate for aggregate in (
     _aggregate("bit_or(integer): integer", exp.BitwiseOrAgg, distinct=True),
     _aggregate("bit_xor(integer): integer", exp.BitwiseXorAgg),
     _aggregate("median(double): double", exp.Median),
-    _aggregate("mad(double): double", shorthands.MedianDeviation),
+    _aggregate("mad(double): double", statistics_of_duckdb.MedianDeviation),
     _aggregate("mode(any)", exp.Mode, unordered=_ANY),
     _aggregate("percentile(double, any): double", exp.Quantile, exp.PercentileCont, names="percentile"),
     # That of decimals and times, which is one, too.
@@ -363,21 +364,21 @@ AGGREGATES = {aggregate.name: aggregate for aggregate in (
     _aggregate("var_pop(any)", exp.VariancePop, expand=_OF["var_pop"], distinct=True),
     _aggregate("skewness(double): double", exp.Skewness),
     _aggregate("kurtosis(double): double", exp.Kurtosis),
-    _aggregate("sample_skewness(any)", shorthands.SampleSkewness, expand=_sample_skewness),
-    _aggregate("sample_kurtosis(any)", shorthands.SampleKurtosis, expand=_sample_kurtosis),
-    _aggregate("population_kurtosis(any)", shorthands.PopulationKurtosis, expand=_population_kurtosis),
-    _aggregate("standard_error(any)", shorthands.StandardError, expand=_standard_error),
-    _aggregate("geometric_mean(any)", shorthands.GeometricMean, expand=_geometric_mean),
-    _aggregate("product(double): double", shorthands.Product),
-    _aggregate("entropy(any): double", shorthands.Entropy, expand=_entropy, unordered=_ANY),
-    _aggregate("frequencies(any)", shorthands.Frequencies, rule=_counts_of_values),
+    _aggregate("sample_skewness(any)", statistics_of_duckdb.SampleSkewness, expand=_sample_skewness),
+    _aggregate("sample_kurtosis(any)", statistics_of_duckdb.SampleKurtosis, expand=_sample_kurtosis),
+    _aggregate("population_kurtosis(any)", statistics_of_duckdb.PopulationKurtosis, expand=_population_kurtosis),
+    _aggregate("standard_error(any)", statistics_of_duckdb.StandardError, expand=_standard_error),
+    _aggregate("geometric_mean(any)", statistics_of_duckdb.GeometricMean, expand=_geometric_mean),
+    _aggregate("product(double): double", statistics_of_duckdb.Product),
+    _aggregate("entropy(any): double", statistics_of_duckdb.Entropy, expand=_entropy, unordered=_ANY),
+    _aggregate("frequencies(any)", statistics_of_duckdb.Frequencies, rule=_counts_of_values),
     *(_aggregate(f"{name}{_PAIR}", node) for name, node in (
         ("corr", exp.Corr), ("covar_samp", exp.CovarSamp), ("covar_pop", exp.CovarPop), ("regr_slope", exp.RegrSlope),
         ("regr_intercept", exp.RegrIntercept), ("regr_r2", exp.RegrR2), ("regr_avgx", exp.RegrAvgx),
         ("regr_avgy", exp.RegrAvgy), ("regr_sxx", exp.RegrSxx), ("regr_syy", exp.RegrSyy), ("regr_sxy", exp.RegrSxy))),
-    _aggregate("correlation(any, any)", shorthands.Correlation, expand=partial(_or_nan, "corr")),
-    _aggregate("slope(any, any)", shorthands.Slope, expand=partial(_or_nan, "regr_slope")),
-    _aggregate("intercept(any, any)", shorthands.Intercept, expand=_intercept),
+    _aggregate("correlation(any, any)", statistics_of_duckdb.Correlation, expand=partial(_or_nan, "corr")),
+    _aggregate("slope(any, any)", statistics_of_duckdb.Slope, expand=partial(_or_nan, "regr_slope")),
+    _aggregate("intercept(any, any)", statistics_of_duckdb.Intercept, expand=_intercept),
     _aggregate("regr_count(any, any)", exp.RegrCount, expand=_as("count", 2)),
     _aggregate("listagg(any...)", exp.GroupConcat, rule=_listed, distinct=True),
     _aggregate("array_agg(any)", exp.ArrayAgg, exp.ArrayUniqueAgg, rule=_collected, distinct=True, unordered=_ANY),

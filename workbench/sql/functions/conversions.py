@@ -37,6 +37,7 @@ from workbench.sql.functions.times import interval_arithmetic
 from workbench.sql.functions.times.interval_casts import cast_from_interval, cast_to_interval
 from workbench.sql.functions.times.temporal import cast_to_time
 from workbench.sql.functions.times.times_of_day import cast_from_time_of_day, cast_to_time_of_day
+from workbench.sql.functions.unsigned import UNSIGNED, cast_to_unsigned
 from workbench.sql.syntax.dialects import ONLY_POSTGRES, SPARK_FAMILY
 
 _SYNONYMS = {"timestampltz": "timestamp_ltz", "timestampntz": "timestamp_ntz", "nvarchar": "varchar"}
@@ -100,6 +101,8 @@ def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
             to = exp.DataType(this=to.this)
     if to.this == exp.DType.DECIMAL and not to.expressions and b.rules.numeric_keeps_digits:
         return numeric(b, node, b.bind(node.this))
+    if to.this in UNSIGNED and b.rules.has_unsigned:
+        return cast_to_unsigned(b, node)
     if to.this == exp.DType.JSON and b.rules.json_keys_as_they_are:
         return json_of(b.bind(node.this))
     if to.this == exp.DType.JSONB and b.rules.has_jsonb:
@@ -133,10 +136,7 @@ def cast_(b: ExpressionBinder, node: exp.Cast | exp.TryCast) -> Expression:
         return call("case", written, number, Constant(None, type_))
     if type_ == BOOLEAN and value.type == STRING and b.rules.truth_texts is not None:
         return _truth(value, b.rules.truth_texts)
-    if type_ == STRING:
-        result = number_texts.number_as_text(value) if b.rules.casts_in_python else as_text(b, value, node)
-    else:
-        result = cast(value, type_)
+    result = as_text(b, value, node) if type_ == STRING else cast(value, type_)
     if type_ == STRING and length:
         return call("substr", result, _ONE, Constant(int(length[0].name), INTEGER))
     return result

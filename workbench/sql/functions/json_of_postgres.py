@@ -1,7 +1,7 @@
 """JSON that postgres writes, of the type json, whose text stays as it is written.
 
 TO_JSON(x)   ROW_TO_JSON(t)   ARRAY_TO_JSON(n)   JSON_AGG(x ORDER BY y)
-JSON_BUILD_OBJECT('a', x, 'b', y)   JSON_BUILD_ARRAY(x, y)
+JSON_BUILD_OBJECT('a', x, 'b', y)   JSON_BUILD_ARRAY(x, y)   JSON_OBJECT_AGG(k, x)
 """
 
 from __future__ import annotations
@@ -85,6 +85,18 @@ def of_group(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     return call("json_of_group", array, Constant(str(array.type), STRING))
 
 
+@reads_name("json_of_members", takes=1, dialects=ONLY_POSTGRES)
+def of_members(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
+    """JSON_OBJECT_AGG(k, x), of the array of a group's objects of one member each."""
+    return call("json_of_members", arguments[0], Constant(" ", STRING))
+
+
+def _of_members(members: Sequence[str | None], blank: str) -> str | None:
+    """An object, NULL where a key is NULL."""
+    known = [member[1:-1] for member in members if member is not None]
+    return f"{{{blank}{f',{blank}'.join(known)}{blank}}}" if len(known) == len(members) else None
+
+
 def _write(value: object, type_text: str) -> str:
     return IN_POSTGRES.of(type_text)(value)
 
@@ -113,6 +125,7 @@ def _json(signature: str, python: Callable[..., object]) -> Function:
 DECLARED = [
     _json("to_json_in_postgres(value, type)", _write),
     _json("json_of_group(array, type)", _of_group),
+    _json("json_of_members(array, blank)", _of_members),
     function("json_built_object(string, string[, string...]): json", python=_object, of_null=True),
     function("json_built_array(string[, string...]): json", of_null=True,
              python=lambda *parts: f"[{', '.join(part or 'null' for part in parts)}]"),

@@ -77,6 +77,11 @@ def json_array(b: ExpressionBinder, node: exp.JSONArray) -> Expression:
     return call("json_array_of", *values) if values else Constant("[]", JSON)
 
 
+reads_name("json_of_members", takes=1, dialects=ONLY_DUCKDB)(
+    lambda b, arguments: call("json_of_members", arguments[0], Constant("", STRING))
+)
+
+
 @reads_name("to_json", "json_quote", takes=1, dialects=ONLY_DUCKDB)
 def written_as_json(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     """TO_JSON(x)."""

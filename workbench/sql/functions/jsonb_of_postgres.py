@@ -301,6 +301,7 @@ for _name, _takes, _write_json in (
     ("jsonb_build_array", None, json_of_postgres.built_array),
     ("to_jsonb", 1, json_of_postgres.value_as_json),
     ("jsonb_of_group", 1, json_of_postgres.of_group),
+    ("jsonb_of_members", 1, json_of_postgres.of_members),
 ):
     reads_name(_name, takes=_takes, dialects=ONLY_POSTGRES)(_as_jsonb(_write_json))
 for _name in ("jsonb_strip_nulls", "jsonb_pretty"):

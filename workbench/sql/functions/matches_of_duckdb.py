@@ -260,7 +260,7 @@ def replaced(b: ExpressionBinder, node: exp.RegexpReplace) -> Expression:
 @reads(exp.RegexpSplit, parts="this expression", dialects=ONLY_DUCKDB)
 def split(b: ExpressionBinder, node: exp.RegexpSplit) -> Expression:
     """STRING_SPLIT_REGEX(s, p)."""
-    return _called("re2_split", _pattern_of_several(b, node.expression), _TEXTS, b.bind(node.this))
+    return _split_by(b, b.bind(node.this), node.expression)
 
 
 @reads_call("regexp_split_to_array", dialects=ONLY_DUCKDB)
@@ -269,7 +269,14 @@ def split_by_name(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
     if not 2 <= len(node.expressions) <= 3:
         raise b.source.error(f"REGEXP_SPLIT_TO_ARRAY takes 2 to 3 arguments, not {len(node.expressions)}", node)
     text, pattern, *options = node.expressions
-    return _called("re2_split", _pattern_of_several(b, pattern, *options), _TEXTS, b.bind(text))
+    return _split_by(b, b.bind(text), pattern, *options)
+
+
+def _split_by(b: ExpressionBinder, text: Expression, pattern: exp.Expr, *options: exp.Expr) -> Expression:
+    """The parts of a text between matches; NULL matches nothing."""
+    if isinstance(pattern, exp.Null):
+        return call("case", call("is_null", text), Constant(None, _TEXTS), call("array", text))
+    return _called("re2_split", _pattern_of_several(b, pattern, *options), _TEXTS, text)
 
 
 @reads(exp.Glob, parts="this expression", dialects=ONLY_DUCKDB)

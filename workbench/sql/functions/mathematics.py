@@ -114,6 +114,4 @@ DECLARED = [
     function("bin(integer): string", names="bin",
              help="bin(expr) Returns the string representation of the long value `expr` represented in binary.",
              example="SELECT bin(13) → 1101"),
-    function("hash(string...): integer", of_null=True, names="hash",
-             help="hash(expr1, expr2, ...) Returns a hash value of the arguments."),
 ]  # fmt: skip

@@ -14,12 +14,12 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from workbench.sql.algebra.coercion import comparable_sides, is_null
+from workbench.sql.algebra.coercion import TypeClash, comparable_sides, is_null
 from workbench.sql.algebra.expressions import Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, STRING, DataType, Kind, parse_expression_type
 from workbench.sql.dialect import Dialect
 from workbench.sql.functions.calls import call, cast
-from workbench.sql.functions.declaration import function
+from workbench.sql.functions.declaration import Arguments, function
 from workbench.sql.syntax.source_text import SourceText
 
 _SIGN = 1 << 63
@@ -33,6 +33,14 @@ def placed(value: Expression, source: SourceText) -> Expression:
     if value.type.ordered or not _has_order(value.type, source):
         return value
     return call("order_of_parts", value, Constant(str(value.type), STRING), _nulls_last(source))
+
+
+def sorted_parts(array: Expression, ascending: bool, source: SourceText) -> Expression:
+    """SORT_ARRAY of an array, in spark also of structs and arrays: NULLs are the smallest elements."""
+    element, up = array.type.element, Constant(ascending, BOOLEAN)
+    if element is None or element.ordered or not (source.rules.explodes and _has_order(element, source)):
+        return call("sort_array", array, up)
+    return call("sort_parts", array, up, Constant(str(element), STRING))
 
 
 def placed_sides(symbol: str, left: Expression, right: Expression, source: SourceText) -> tuple[Expression, Expression]:
@@ -76,6 +84,11 @@ def _writer(type_text: str, nulls_last: bool) -> Callable[[Any], str]:
     return _writer_of(parse_expression_type(type_text), "2" if nulls_last else "0")
 
 
+def _sorted(values: list[Any], ascending: bool, type_text: str) -> list[Any]:
+    order = _writer(type_text, False)
+    return sorted(values, key=lambda value: "" if value is None else order(value), reverse=not ascending)
+
+
 def _writer_of(type_: DataType, null: str) -> Callable[[Any], str]:
     """What makes the text of a value that is no NULL."""
     if type_.element is not None:
@@ -114,7 +127,15 @@ def _order_of_decimal(value: Decimal, scale: int) -> str:
     return f"{(-number if sign else number) + 10**38:039d}"
 
 
+def _same_array(arguments: Arguments) -> tuple[Arguments, DataType]:
+    if arguments[0].type.element is None:
+        raise TypeClash(f"an array is needed, not {arguments[0].type}", arguments[0])
+    return arguments, arguments[0].type
+
+
 DECLARED = [
     function("order_of_parts(value, type, nulls_last)", rule=lambda arguments: (arguments, STRING), returns=STRING,
              python=_order),
+    function("sort_parts(array, ascending, type)", "sort_array({0}, {1})", python=_sorted,
+             rule=_same_array),
 ]  # fmt: skip

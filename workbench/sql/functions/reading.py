@@ -110,8 +110,6 @@ ELSEWHERE = "what it means there was not compared with Spark: write it in spark"
 """The hint where a text calls a function in another dialect."""
 _TEXTS = ("string", "text", "separator")
 """Words of signatures for texts."""
-_OF_TYPES = ("hash", "xxhash64", "soundex")
-"""Functions of which a number has another value than its text, or none."""
 IGNORED_PARTS = frozenset({
     "safe", "typed", "coalesce", "is_nvl", "fractions_supported", "big_int", "ignore_nulls", "zone", "nested",
     "preserve_end_of_month", "flatten", "charset", "sysdate", "is_left", "quoted", "date_part_boundary",
@@ -192,7 +190,7 @@ def read_as(function: Function) -> None:
 
 def _as_taken(b: ExpressionBinder, function: Function, arguments: list[Expression]) -> list[Expression]:
     """The arguments of a function, in spark those as texts that it takes as texts."""
-    if not b.rules.texts_as_in_spark or function.name in _OF_TYPES:
+    if not b.rules.texts_as_in_spark or function.name == "soundex":
         return arguments
     last = len(function.parameters) - 1
     pairs = ((a, function.parameters[min(at, last)]) for at, a in enumerate(arguments))

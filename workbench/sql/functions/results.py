@@ -29,6 +29,7 @@ from workbench.sql.algebra.types import (
 )
 from workbench.sql.functions.bytes_of_postgres import text_of_bytes
 from workbench.sql.functions.calls import call, cast, within
+from workbench.sql.functions.number_texts import number_as_text
 from workbench.sql.functions.reading import Bind, ExpressionBinder, reads, reads_call, refuse_elsewhere
 from workbench.sql.syntax.dialects import ONLY_POSTGRES, SPARK_FAMILY
 
@@ -65,6 +66,8 @@ def as_text(b: ExpressionBinder, value: Expression, node: exp.Expr) -> Expressio
             b.source.refuse(f"a {value.type.kind.upper()} as text without a format", node, "TO_CHAR(x, 'YYYY-MM-DD')")
         if value.type.kind in (Kind.DECIMAL, Kind.DOUBLE):
             b.source.refuse("a number with a fraction as text", node, "Oracle writes .5 for 0.5; keep it a number")
+    if b.rules.casts_in_python:
+        return number_as_text(value)
     if b.rules.bytes_have_texts and value.type == BINARY:
         return text_of_bytes(value)
     return coercion.as_string(value)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from workbench.sql.algebra.coercion import coerce, is_null
+from workbench.sql.algebra.coercion import TypeClash, coerce, is_null
 from workbench.sql.algebra.expressions import Call, Constant, Expression
 from workbench.sql.algebra.types import BOOLEAN, common_type, struct_of
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.order_of_parts import numbers_of_truths, placed_sides
-from workbench.sql.functions.reading import ExpressionBinder
+from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
+from workbench.sql.syntax.dialects import ONLY_DUCKDB
+
+NO_ROW = "one of several is x IN (1, 2); else write the values one by one; comparisons of them with AND"
+"""The hint where a row stands as a value."""
 
 
 def value_comparison(b: ExpressionBinder, symbol: str, left: Expression, right: Expression) -> Expression:
@@ -56,6 +60,20 @@ def _of_one_type(one: Expression, other: Expression) -> tuple[Expression, Expres
     one, other = coerce(one, other.type) if is_null(one) else one, coerce(other, one.type) if is_null(other) else other
     type_ = common_type(one.type, other.type)
     return (one, other) if type_ is None else (cast(one, type_), cast(other, type_))
+
+
+@reads(exp.Tuple, parts="expressions", dialects=ONLY_DUCKDB, what="a list in parentheses", hint=NO_ROW)
+def row(b: ExpressionBinder, node: exp.Tuple) -> Expression:
+    """``(a, b)`` as a value: a struct, whose fields have no names in duckdb."""
+    return _struct(tuple(map(b.bind, node.expressions)))
+
+
+@reads_name("row", dialects=ONLY_DUCKDB, hint=NO_ROW)
+def named_row(b: ExpressionBinder, values: list[Expression]) -> Expression:
+    """``ROW(a, b)``, which is ``(a, b)``."""
+    if not values:
+        raise TypeClash("ROW without values", hint="as in ROW(a, b)")
+    return _struct(tuple(values))
 
 
 def _struct(values: tuple[Expression, ...]) -> Expression:

@@ -10,13 +10,13 @@ from functools import reduce
 from sqlglot import exp
 
 from workbench.sql.algebra import coercion
-from workbench.sql.algebra.coercion import TypeClash, is_null
+from workbench.sql.algebra.coercion import TypeClash, empty_array, is_null
 from workbench.sql.algebra.expressions import Call, Constant, Expression
-from workbench.sql.algebra.types import BINARY, INTEGER, STRING, Kind
+from workbench.sql.algebra.types import BINARY, BOOLEAN, INTEGER, STRING, Kind
 from workbench.sql.functions import jsonb_of_postgres
 from workbench.sql.functions.arrays import postgres
 from workbench.sql.functions.calls import call
-from workbench.sql.functions.declaration import COMPARED, EVERYWHERE, Render, called, each, function, of_nodes, typed
+from workbench.sql.functions.declaration import COMPARED, EVERYWHERE, Render, each, function, of_nodes, typed
 from workbench.sql.functions.matches import part_by_pattern
 from workbench.sql.functions.reading import PATTERN_HINT, ExpressionBinder, reads, reads_name, text_in_spark
 from workbench.sql.functions.results import as_text
@@ -200,9 +200,12 @@ def concatenation(b: ExpressionBinder, node: exp.DPipe | exp.Concat) -> Expressi
     if isinstance(node, exp.Concat) and b.rules.concat_skips_nulls:
         values = b.parts(node, "expressions")
         if not all(value.type.kind is Kind.ARRAY for value in values):
-            texts = [as_text(b, value, n) for value, n in zip(values, node.expressions, strict=True)]
+            texts = [_written(b, value, n, node) for value, n in zip(values, node.expressions, strict=True)]
             none = Constant("", STRING)
             return reduce(lambda left, right: call("||", left, right), (call("coalesce", t, none) for t in texts))
+        if not b.rules.arrays_have_dimensions:
+            known = (call("coalesce", value, empty_array(value.type)) for value in values)
+            return call("flatten", call("array", *known))
     nodes: list[exp.Expr] = []
     rest: list[exp.Expr] = [node]
     while rest:
@@ -224,7 +227,7 @@ def concatenation(b: ExpressionBinder, node: exp.DPipe | exp.Concat) -> Expressi
         return call("flatten", call("array", *bound))
     if all(part.type == BINARY for part in bound):
         return reduce(lambda left, right: call("concat_bytes", left, right), bound)
-    parts = [as_text(b, part, n) for part, n in zip(bound, nodes, strict=True)]
+    parts = [_written(b, part, n, node) for part, n in zip(bound, nodes, strict=True)]
     if not b.rules.empty_text_is_null:
         return reduce(lambda left, right: call("||", left, right), parts)
     # Oracle takes NULL for the empty string here, unless all parts are NULL.
@@ -233,6 +236,15 @@ def concatenation(b: ExpressionBinder, node: exp.DPipe | exp.Concat) -> Expressi
     if len(parts) == 1:
         return parts[0]
     return call("case", call("and", *(call("is_null", part) for part in parts)), Constant(None, STRING), joined)
+
+
+def _written(b: ExpressionBinder, value: Expression, node: exp.Expr, whole: exp.Expr) -> Expression:
+    """A part of a concatenation as text; CONCAT of postgres writes a BOOLEAN as ``t`` or ``f``."""
+    if value.type != BOOLEAN or not b.rules.concat_skips_nulls or is_null(value):
+        return as_text(b, value, node)
+    words = ("t", "f") if b.rules.writes_values and isinstance(whole, exp.Concat) else ("true", "false")
+    yes, no = (Constant(word, STRING) for word in words)
+    return call("case", value, yes, call("not", value), no, _NULL)
 
 
 @reads_name("split_index", takes=3)
@@ -412,8 +424,6 @@ DECLARED = [
              help="json_array_length(jsonArray) Returns the number of elements in the outermost JSON array.",
              example="SELECT json_array_length('[1,2,3,4]') → 4"),
     function("get_json_object(string, string): string", costly=True),
-    function("xxhash64(string...): integer", called("xxhash64"), of_null=True, names="xxhash64",
-             help="xxhash64(expr1, expr2, ...) Returns a 64-bit hash value of the arguments."),
     function("jaro_winkler_similarity(string, string): double", names="jaro_winkler_similarity", costly=True,
              help="jaro_winkler_similarity(str1, str2) Returns how alike two texts are, from 0.0 to 1.0.",
              example="SELECT jaro_winkler_similarity('MARTHA', 'MARHTA') → 0.9611111111111111"),

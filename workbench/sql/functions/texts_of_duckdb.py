@@ -10,7 +10,7 @@ import math
 from sqlglot import exp
 
 from workbench.sql.algebra.expressions import Constant, Expression
-from workbench.sql.algebra.types import DOUBLE, INTEGER, Kind
+from workbench.sql.algebra.types import BOOLEAN, DOUBLE, INTEGER, Kind
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.declaration import function
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
@@ -138,6 +138,23 @@ def quotient(b: ExpressionBinder, node: exp.IntDiv) -> Expression:
     return call("/", *(cast(side, DOUBLE) for side in sides))
 
 
+@reads(exp.IsInf, dialects=ONLY_DUCKDB)
+def is_infinite(b: ExpressionBinder, node: exp.IsInf) -> Expression:
+    """ISINF(x); no date or time is infinite here."""
+    return _whether("is_infinite", b.bind(node.this), of_times=False)
+
+
+reads_name("isfinite", takes=1, dialects=ONLY_DUCKDB)(
+    lambda b, arguments: _whether("isfinite", arguments[0], of_times=True)
+)
+
+
+def _whether(name: str, value: Expression, of_times: bool) -> Expression:
+    if value.type.kind not in (Kind.DATE, Kind.TIMESTAMP):
+        return call(name, value)
+    return call("case", call("is_null", value), Constant(None, BOOLEAN), Constant(of_times, BOOLEAN))
+
+
 reads_name("bin", takes=1, dialects=ONLY_DUCKDB)(lambda b, arguments: call("bin", *arguments))
 reads_name("strlen", takes=1, dialects=ONLY_DUCKDB)(lambda b, arguments: call("octet_length", *arguments))
 reads_name("octet_length", takes=1, dialects=ONLY_POSTGRES)(lambda b, arguments: call("octet_length", *arguments))
@@ -156,8 +173,8 @@ DECLARED = [
              help="unicode(text) Returns the number of the first character in Unicode, -1 of an empty text.",
              example="SELECT unicode('é') → 233"),
     function("is_nan_in_duckdb(double): boolean", python=math.isnan, nodes=[exp.IsNan], dialects=ONLY_DUCKDB),
-    function("is_infinite(double): boolean", python=math.isinf, nodes=[exp.IsInf], dialects=ONLY_DUCKDB),
-    function("isfinite(double): boolean", python=math.isfinite, names="isfinite", dialects=ONLY_DUCKDB,
+    function("is_infinite(double): boolean", python=math.isinf),
+    function("isfinite(double): boolean", python=math.isfinite, dialects=ONLY_DUCKDB,
              help="isfinite(x) Returns whether x is neither NaN nor infinite.",
              example="SELECT isfinite(5.5) → true"),
     function("left_shift(integer, integer): integer", python=_shifted_left, nodes=[exp.BitwiseLeftShift],

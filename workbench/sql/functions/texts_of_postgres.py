@@ -16,7 +16,7 @@ from workbench.sql.algebra.types import INTEGER, STRING, Kind
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
 from workbench.sql.functions.results import as_text
-from workbench.sql.syntax.dialects import ONLY_POSTGRES
+from workbench.sql.syntax.dialects import DATABASES, ONLY_POSTGRES
 
 _PLAIN_DIGITS = 6
 """Digits behind the point up to which a DECIMAL is written without an exponent."""
@@ -80,11 +80,12 @@ def _counted(arguments: list[Expression], chosen: Callable[[Expression], Express
     return reduce(lambda left, right: call("+", left, right), ones)
 
 
-@reads(exp.ConcatWs, parts="expressions", dialects=ONLY_POSTGRES)
+@reads(exp.ConcatWs, parts="expressions", dialects=DATABASES)
 def joined_texts(b: ExpressionBinder, node: exp.ConcatWs) -> Expression:
     """CONCAT_WS(separator, …) of texts, numbers and times; NULLs are left out."""
     values = b.parts(node, "expressions")
-    kinds = (Kind.STRING, Kind.INTEGER, Kind.DATE, Kind.DOUBLE, Kind.DECIMAL, Kind.TIMESTAMP)
+    kinds = {Kind.STRING, Kind.INTEGER, Kind.DATE, Kind.DOUBLE, Kind.DECIMAL, Kind.TIMESTAMP}
+    kinds |= set() if b.rules.writes_values else {Kind.BOOLEAN}
     pairs = zip(values, node.expressions, strict=True)
     written = (v.type.kind in kinds and v.type.scale <= _PLAIN_DIGITS for v in values)
     return call("concat_ws", *(as_text(b, v, n) if known else v for known, (v, n) in zip(written, pairs, strict=True)))

@@ -34,6 +34,8 @@ _GRAMMAR = {"INTERVAL", "FROM", "PLACING", "OVERFLOW"}
 """Words of arguments with a grammar of their own, as in ``EXTRACT(year FROM d)``; the parser reads all of these."""
 _OF_FRAMES = {"PRECEDING", "FOLLOWING", "EXCLUDE", "TIES", "OTHERS"}
 """Words of frames that the tokenizer takes for names."""
+_NO_COLUMNS = (TokenType.ARRAY, TokenType.MAP, TokenType.INTERVAL, TokenType.NULL)
+"""Words of types that begin something else before a bracket."""
 _OF_PATHS = "JSON"
 """The names of functions begin so of which the parser reads texts that are arguments."""
 
@@ -107,6 +109,7 @@ class _Refusing(Strict):
     dialect: Any
     sql: str
     # Methods of the parser mixed in.
+    _parse_column: Any
     _parse_wrapped_csv: Any
     _parse_disjunction: Any
     _parse_grouping_sets: Any
@@ -127,6 +130,15 @@ class _Refusing(Strict):
         """One of GROUPING SETS, as above."""
         found = self._parse_grouping_sets() or self._parse_cube_or_rollup() or self._parse_disjunction()
         return cast("exp.Expr | None", found)
+
+    def _parse_type(self, *given: Any, **flags: Any) -> exp.Expr | None:
+        """A column before a bracket, ``text[1]``, that has the name of a type, which the parser takes it for."""
+        type_, bracket, inside = (*self._tokens[self._index : self._index + 3], None, None, None)[:3]
+        is_part = bracket and bracket.token_type is TokenType.L_BRACKET
+        is_part = is_part and inside and inside.token_type is not TokenType.R_BRACKET
+        if is_part and type_ and type_.token_type in cast(Any, self).TYPE_TOKENS - {*_NO_COLUMNS}:
+            return cast("exp.Expr | None", self._parse_column())
+        return cast("exp.Expr | None", cast(Any, super())._parse_type(*given, **flags))
 
     def _parse_match_recognize(self) -> exp.MatchRecognize | None:
         """MATCH_RECOGNIZE with SUBSET, WITHIN and SKIP TO a variable, which the parser does not know."""

@@ -6,6 +6,7 @@
 | ``ANY_VALUE(x) OVER (… ORDER BY y)`` | ``FIRST_VALUE(x) OVER (… ORDER BY y)``, which it is in Spark |
 | ``x LEFT SEMI JOIN y ON`` a condition with a subquery | ``WHERE EXISTS (SELECT 1 FROM y WHERE …)``, of ANTI with NOT |
 | ``STACK(2, a, b, c, d)`` | ``INLINE(ARRAY(STRUCT(a AS col0, b AS col1), STRUCT(c AS col0, d AS col1)))`` |
+| ``ANY(p)``, but behind LIKE | ``BOOL_OR(p)`` |
 | ``JSON_TUPLE(s, 'a', 'b')`` | ``INLINE`` of one struct of GET_JSON_OBJECT, ``c0`` and ``c1`` |
 """
 
@@ -19,6 +20,7 @@ from sqlglot import exp
 from workbench.sql.syntax.shorthands import put_in_place
 
 _SUBQUERIES = (exp.Exists, exp.Subquery, exp.Select, exp.SetOperation)
+_MATCHES = (exp.Like, exp.ILike, exp.RegexpLike)
 _GROUPING_ID = "grouping__id"
 
 
@@ -31,12 +33,14 @@ def with_forms_of_spark(tree: exp.Expr) -> exp.Expr:
         >>> with_forms_of_spark(tree).sql("spark")
         'SELECT FIRST_VALUE(x) OVER (ORDER BY y) FROM t'
     """
-    for node in list(tree.find_all(exp.Anonymous, exp.Stack, exp.AnyValue, exp.Select)):
+    for node in list(tree.find_all(exp.Anonymous, exp.Any, exp.Stack, exp.AnyValue, exp.Select)):
         match node:
             case exp.Stack(this=exp.Literal() as count) if not count.is_string and count.name.isdigit():
                 _write_stack(node, int(count.name))
             case exp.Anonymous() if node.name.lower() == "json_tuple":
                 _write_json_tuple(node)
+            case exp.Any(this=exp.Paren(this=condition)) if not isinstance(node.parent, _MATCHES):
+                put_in_place(node, exp.LogicalOr(this=condition.copy()))
             case exp.AnyValue() if _is_ordered(node):
                 put_in_place(node, exp.FirstValue(this=node.this.copy()))
             case exp.Select():

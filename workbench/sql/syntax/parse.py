@@ -23,6 +23,7 @@ from workbench.sql.syntax.forms_of_spark import with_forms_of_spark
 from workbench.sql.syntax.forms_refused import explained_form, refuse_forms
 from workbench.sql.syntax.limited_lists import with_limited_lists
 from workbench.sql.syntax.limits import refuse_height, refuse_nesting
+from workbench.sql.syntax.methods import with_plain_calls
 from workbench.sql.syntax.pasted import pasted
 from workbench.sql.syntax.read_over import refuse_lacking_and, refuse_lacking_on, refuse_lacking_then
 from workbench.sql.syntax.schema_names import without_schemas
@@ -168,6 +169,7 @@ def _parse_statement(source: SourceText, tokens: Sequence[Token]) -> exp.Expr:
     assert tree is not None
     rules = DIALECTS[source.dialect]
     tree = with_forms_of_spark(tree) if rules.explodes else tree
+    tree = with_plain_calls(tree) if rules.functions_follow_values else tree
     tree = as_written_out(tree) if rules.has_rows else with_named_joins(tree)
     tree = with_derived_aggregates(tree, rules.made_aggregates) if rules.made_aggregates else tree
     return with_limited_lists(tree)

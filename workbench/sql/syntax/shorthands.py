@@ -14,17 +14,33 @@
 | ``HISTOGRAM(x)`` of duckdb, maybe with FILTER | ``MAP(LIST(DISTINCT x ORDER BY x) FILTER (…), …)`` |
 | ``SKEWNESS(DISTINCT x)`` of duckdb and its like, maybe with FILTER | ``LIST_SKEWNESS(LIST(DISTINCT x))``, … |
 | ``MAX(x, 3)``, ``ARG_MAX(x, y, 3)`` of duckdb | ``LIST(x ORDER BY y DESC) FILTER (…)[1:3]`` |
+| ``ANY_VALUE(x ORDER BY y)`` of duckdb | ``FIRST(x ORDER BY y) FILTER (WHERE x IS NOT NULL)`` |
 | ``WEIGHTED_AVG(x, w)``, ``FSUM(x)``, ``QUANTILE(x, p)`` of duckdb | quotients of SUMs, SUM, QUANTILE_DISC |
 | ``JSON_AGG(x)`` of postgres | ``JSON_OF_GROUP(ARRAY_AGG(x))`` |
+| ``JSON_OBJECT_AGG(k, x)``, ``JSON_GROUP_OBJECT(k, x)`` | ``JSON_OF_MEMBERS(ARRAY_AGG(JSON_BUILD_OBJECT(k, x)))`` |
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
+
+from workbench.sql.syntax.statistics_of_duckdb import (
+    Correlation,
+    Entropy,
+    Frequencies,
+    GeometricMean,
+    Intercept,
+    MedianDeviation,
+    PopulationKurtosis,
+    Product,
+    SampleKurtosis,
+    SampleSkewness,
+    Slope,
+    StandardError,
+)
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 _WITH_ROWS = (*_COMPARISONS, exp.In, exp.Between, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Is)
@@ -32,88 +48,20 @@ _OF_ARRAYS = {"string_to_table": "string_to_array", "regexp_split_to_table": "re
 """Functions of rows that are the elements of the array of another function."""
 _KNOWN: Mapping[type[exp.Expr], str] = {
     exp.JSONArrayAgg: "json_agg",
+    exp.JSONObjectAgg: "json_object_agg",
+    exp.JSONBObjectAgg: "jsonb_object_agg",
     exp.Skewness: "skewness",
     exp.Kurtosis: "kurtosis",
 }
 """Nodes of aggregates that are functions of a list; the parser leaves others as plain names."""
-_OF_LISTS = {"json_agg": "JSON_OF_GROUP", "jsonb_agg": "JSONB_OF_GROUP", "json_group_array": "TO_JSON"}
+_OF_LISTS = {"json_agg": "JSON_OF_GROUP", "jsonb_agg": "JSONB_OF_GROUP", "json_group_array": "TO_JSON",
+             "json_object_agg": "JSON_OF_MEMBERS", "jsonb_object_agg": "JSONB_OF_MEMBERS",
+             "json_group_object": "JSON_OF_MEMBERS"}  # fmt: skip
 """Functions of lists whose name is not that of the aggregate behind LIST_."""
 _BEST: Mapping[type[exp.Expr], bool] = {exp.Min: False, exp.Max: True, exp.ArgMin: False, exp.ArgMax: True}
 """Aggregates that give several values, and whether the greatest ones."""
 _SUMS = {"fsum": exp.Sum, "kahan_sum": exp.Sum, "sumkahan": exp.Sum, "favg": exp.Avg}
 """Sums of DOUBLEs that lose fewer digits: SUM and AVG lose none."""
-
-
-class MedianDeviation(exp.Expression, exp.AggFunc):
-    """MAD(x) of duckdb: the median of the distances of values from their median."""
-
-    _sql_names: ClassVar = ["MAD"]
-
-
-class Entropy(exp.Expression, exp.AggFunc):
-    """ENTROPY(x) of duckdb, in bits."""
-
-
-class Frequencies(exp.Expression, exp.AggFunc):
-    """How often each value is in a group, in the order of the values: those of HISTOGRAM(x) of duckdb."""
-
-
-class Product(exp.Expression, exp.AggFunc):
-    """PRODUCT(x) of duckdb."""
-
-
-class GeometricMean(exp.Expression, exp.AggFunc):
-    """GEOMEAN(x) of duckdb."""
-
-    _sql_names: ClassVar = ["GEOMEAN"]
-
-
-class StandardError(exp.Expression, exp.AggFunc):
-    """SEM(x) of duckdb: the standard error of the mean."""
-
-    _sql_names: ClassVar = ["SEM"]
-
-
-class SampleSkewness(exp.Expression, exp.AggFunc):
-    """SKEWNESS(x) of duckdb, which corrects it for a sample."""
-
-    _sql_names: ClassVar = ["SKEWNESS"]
-
-
-class SampleKurtosis(exp.Expression, exp.AggFunc):
-    """KURTOSIS(x) of duckdb, which corrects it for a sample."""
-
-    _sql_names: ClassVar = ["KURTOSIS"]
-
-
-class PopulationKurtosis(exp.Expression, exp.AggFunc):
-    """KURTOSIS_POP(x) of duckdb."""
-
-    _sql_names: ClassVar = ["KURTOSIS_POP"]
-
-
-class _OfPairs(exp.Expression, exp.AggFunc):
-    arg_types: ClassVar = {"this": True, "expression": True}
-
-
-class Correlation(_OfPairs):
-    """CORR(y, x) of duckdb, which is NaN where a side has one value in all rows."""
-
-    _sql_names: ClassVar = ["CORR"]
-
-
-class Slope(_OfPairs):
-    """REGR_SLOPE(y, x) of duckdb, which is NaN where x has one value in all rows."""
-
-    _sql_names: ClassVar = ["REGR_SLOPE"]
-
-
-class Intercept(_OfPairs):
-    """REGR_INTERCEPT(y, x) of duckdb, which is NULL where it would be NaN."""
-
-    _sql_names: ClassVar = ["REGR_INTERCEPT"]
-
-
 _OF_PAIRS: Mapping[type[exp.Expr], type[exp.Expr]] = {
     exp.Corr: Correlation,
     exp.RegrSlope: Slope,
@@ -131,7 +79,8 @@ _STATISTICS: Mapping[str, type[exp.Expr]] = {
     "kurtosis_pop": PopulationKurtosis,
 }
 """Aggregates of duckdb that have a node of their own; of DISTINCT values they are functions of a list."""
-_LISTED = {"duckdb": ("histogram", "json_group_array", *_STATISTICS), "postgres": ("json_agg", "jsonb_agg")}
+_LISTED = {"duckdb": ("histogram", "json_group_array", "json_group_object", *_STATISTICS),
+           "postgres": ("json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg")}  # fmt: skip
 """Aggregates that are functions of the list of a group's values."""
 
 _DIRECTIONS = {TokenType.LT: TokenType.ASC, TokenType.GT: TokenType.DESC}
@@ -214,6 +163,10 @@ def with_derived_aggregates(tree: exp.Expr, dialect: str) -> exp.Expr:
         given = node.expressions if isinstance(node, exp.Anonymous) else [node.this]
         if name not in _LISTED[dialect]:
             continue
+        if "object" in name:
+            given = _members(node, dialect)
+            if not given:
+                continue  # it is refused by its name
         function = _OF_LISTS.get(name, f"LIST_{name.upper()}")
         if len(given) != 1:
             put_in_place(node, exp.Anonymous(this=function, expressions=[part.copy() for part in given]))
@@ -232,6 +185,28 @@ def with_derived_aggregates(tree: exp.Expr, dialect: str) -> exp.Expr:
         whole.replace(exp.Coalesce(this=called, expressions=[nothing]) if of_nothing else called)
         called.set("expressions", [whole])
     return tree
+
+
+def _members(node: exp.Func, dialect: str) -> list[exp.Expr]:
+    """The objects of one member each of which an aggregate of keys and values makes one, in their order.
+
+    Without exactly a key and a value there are none.
+    """
+    given = node.expressions or [node.args.get("this"), node.args.get("expression")]
+    if len(given) != 2 or not all(isinstance(part, exp.Expr) for part in given):
+        return []
+    key, value = (part.copy() for part in given)
+    order = value if isinstance(value, exp.Order) else None
+    value = value.this if order is not None else value
+    if dialect == "duckdb":
+        pair = exp.JSONKeyValue(this=exp.cast(key, exp.DType.VARCHAR), expression=value)
+        made: exp.Expr = exp.JSONObject(expressions=[pair])
+    else:
+        made = exp.Anonymous(this="JSON_BUILD_OBJECT", expressions=[key, value])
+    made.meta.update(node.meta)
+    if order is not None:
+        made = exp.Order(this=made, expressions=order.expressions)
+    return [made]
 
 
 def _replace_by_elements(node: exp.Anonymous) -> None:
@@ -258,7 +233,7 @@ def with_plain_aggregates(tree: exp.Expr) -> exp.Expr:
         >>> with_plain_aggregates(tree).sql("duckdb")
         'SELECT LIST_SLICE(ARRAY_AGG(x ORDER BY x DESC) FILTER(WHERE NOT x IS NULL), 1, 3), SUM(CAST(x AS DOUBLE))'
     """
-    for node in list(tree.find_all(*_BEST, *_KNOWN, *_OF_PAIRS, exp.Quantile, exp.Anonymous)):
+    for node in list(tree.find_all(*_BEST, *_KNOWN, *_OF_PAIRS, exp.AnyValue, exp.Quantile, exp.Anonymous)):
         name = node.name.lower() if isinstance(node, exp.Anonymous) else _KNOWN.get(type(node), "")
         given = node.expressions if isinstance(node, exp.Anonymous) else [node.this]
         of_each = len(given) == 1 and not isinstance(given[0], exp.Distinct)
@@ -267,6 +242,8 @@ def with_plain_aggregates(tree: exp.Expr) -> exp.Expr:
                 put_in_place(node, _STATISTICS[name](this=given[0].copy()))
             case exp.Anonymous() if name == "histogram" and of_each and not _is_over(node):
                 _put_histogram(node, given[0])
+            case exp.AnyValue(this=exp.Order(this=value)) if not _is_over(node):
+                _put_first_known(node, value)
             case _ if (type_ := _OF_PAIRS.get(type(node))) and node.args.keys() == {"this", "expression"}:
                 put_in_place(node, type_(this=node.this.copy(), expression=node.expression.copy()))
             case exp.Quantile(this=value, args={"quantile": share}) if type(node) is exp.Quantile:
@@ -317,6 +294,15 @@ def _put_histogram(node: exp.Expr, value: exp.Expr) -> None:
     known = exp.not_(exp.Is(this=value.copy(), expression=exp.Null()))
     parts = [exp.Filter(this=part, expression=exp.Where(this=exp.and_(*given, known))) for part in (listed, counts)]
     put_in_place(whole, exp.Map(keys=parts[0], values=parts[1]))
+
+
+def _put_first_known(node: exp.AnyValue, value: exp.Expr) -> None:
+    """ANY_VALUE(x ORDER BY y): the first value that is no NULL."""
+    first = exp.First(this=node.this.copy())
+    first.meta.update(node.meta)
+    whole, given = _filtered(node.parent if isinstance(node.parent, exp.IgnoreNulls) else node)
+    known = exp.not_(exp.Is(this=value.copy(), expression=exp.Null()))
+    put_in_place(whole, exp.Filter(this=first, expression=exp.Where(this=exp.and_(*given, known))))
 
 
 def _put_best(node: exp.Expr, count: exp.Expr) -> None:

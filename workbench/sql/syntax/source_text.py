@@ -19,7 +19,7 @@ from workbench.sql.syntax.foreign_syntax import usual_form
 
 _LABELS = {
     "order": "ORDER BY", "limit": "LIMIT", "offset": "OFFSET", "windows": "WINDOW", "qualify": "QUALIFY",
-    "locks": "FOR UPDATE", "hint": "a hint", "connect": "CONNECT BY", "pivots": "PIVOT",
+    "locks": "FOR UPDATE", "connect": "CONNECT BY", "pivots": "PIVOT",
     "sample": "TABLESAMPLE", "cluster": "CLUSTER BY", "distribute": "DISTRIBUTE BY", "sort": "SORT BY", "into": "INTO",
     "all": "ALL", "totals": "WITH TOTALS", "count": "such a second argument",
     "version": "time travel", "when": "time travel", "join_mark": "an outer join by (+)", "by_name": "BY NAME",
@@ -36,7 +36,7 @@ _HINTS = {
     "fraction_in_string": "write a whole number of a smaller unit, as in INTERVAL '90' MINUTE",
     **dict.fromkeys(("qualify", "windows"), "group in a subquery and join it"),
     "locks": "a query only reads; leave it out",
-    **dict.fromkeys(("hint", "hints"), "leave it out; the plan is chosen from all queries together"),
+    "hints": "leave it out; the plan is chosen from all queries together",
     "connect": "write WITH RECURSIVE with a column that counts the steps, and a condition that bounds it",
     "join_mark": "write t LEFT JOIN u ON t.k = u.k, which keeps the rows of t without a partner",
     "totals": "GROUP BY ... WITH ROLLUP has them",

@@ -6,6 +6,7 @@ Frames of every kind with ends on either side, values that are NULL, NaN, infini
 from __future__ import annotations
 
 import datetime as dt
+import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -25,10 +26,10 @@ from workbench.engine.operators.analytic.frame_values import frame_value
 from workbench.engine.operators.analytic.frames import OrderedBatch
 from workbench.engine.operators.analytic.ordered_rows import OrderedRows
 from workbench.engine.storage.indexes.order_index import RowOrder
-from workbench.sql.algebra.analytic import AnalyticCall, Frame, FrameEnd, Over
-from workbench.sql.algebra.expressions import Column, Constant
+from workbench.sql.algebra.analytic import ROW_ORDER, AnalyticCall, Frame, FrameEnd, Over
+from workbench.sql.algebra.expressions import Column, Constant, Expression
 from workbench.sql.algebra.ordering import SortKey
-from workbench.sql.algebra.types import DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, decimal
+from workbench.sql.algebra.types import BOOLEAN, DATE, DOUBLE, INTEGER, STRING, TIMESTAMP, DataType, array_of, decimal
 
 NAN = float("nan")
 MOST = 2**63 - 1
@@ -83,6 +84,9 @@ def drawn_calls(random: Random, over: Over, key: str | None) -> list[AnalyticCal
         share = (Constant(Decimal("0.3"), decimal(2, 1)),) if name == "percentile_disc" else ()
         return AnalyticCall(name, (*arguments, *share, *constants), type_, over, framed, nulls)
 
+    def in_row_order(name: str, type_: DataType, *arguments: Expression) -> AnalyticCall:
+        return AnalyticCall(name, (*arguments, ROW_ORDER), type_, over, frame)
+
     sums = {"n": decimal(38, 0), "x": DOUBLE, "m": decimal(25, 2), "w": decimal(38, 3)}
     any_ = random.choice(list(DRAWS))
     nulls, number = random.random() < 0.5, random.randrange(4)
@@ -92,6 +96,9 @@ def drawn_calls(random: Random, over: Over, key: str | None) -> list[AnalyticCal
         *(call(name, "x", DOUBLE) for name in ("var_samp", "stddev_pop")),
         *(replace(call(name, any_, TYPES[any_]), frame=None) for name in ("mode", "percentile_disc")),
         replace(call("median", "x", DOUBLE), frame=None),
+        *(call(name, any_, TYPES[any_]) for name in ("mode", "percentile_disc")),
+        in_row_order("array_agg", array_of(INTEGER), Constant(True, BOOLEAN), Column("n", INTEGER)),
+        in_row_order("listagg", STRING, Column("s", STRING), Constant("-", STRING)),
         *(call(name, any_, TYPES[any_]) for name in ("min", "max")),
         *(call(name, any_, TYPES[any_], nulls=nulls) for name in ("first_value", "last_value")),
         call("nth_value", any_, TYPES[any_], number + 1, nulls=nulls),
@@ -208,6 +215,11 @@ def by_definition(call: AnalyticCall, rows: Sequence[dict[str, Any]], at: int, k
             return math.fsum(known) if all(map(math.isfinite, known)) and known else sum(known) if known else None
         case "var_samp" | "stddev_pop":
             return variance(known, name == "var_samp")
+        case "array_agg":
+            listed = [row["n"] for row in map(rows.__getitem__, places)]
+            return json.dumps(listed, separators=(",", ":")) if listed else None
+        case "listagg":
+            return "-".join(known) if known else None
         case "mode":
             order = sorted(known, key=cmp_to_key(lambda one, other: -1 if smaller(one, other) else 1))
             return max(order, key=lambda value: sum(same(value, other) for other in known), default=None)

@@ -146,6 +146,12 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
             call("pmod", COLUMNS[INTEGER][1], Constant(9, INTEGER)),
         )
     ],
+    "sort_parts": [
+        (COLUMNS[type_][0], Constant(up, BOOLEAN), Constant(str(type_.element), STRING))
+        for type_ in PARTS
+        if type_.element is not None and not type_.element.ordered and type_.comparable
+        for up in (True, False)
+    ],
     "sort_array": [(COLUMNS[type_][0], Constant(up, BOOLEAN)) for type_ in PLAIN_LISTS for up in (True, False)],
     **{
         name: [(COLUMNS[type_][0], COLUMNS[type_.element][0]) for type_ in PLAIN_LISTS]
@@ -262,6 +268,7 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
     "json_object_of": [(COLUMNS[STRING][0], COLUMNS[STRING][1])],
     "to_json_in_postgres": [(COLUMNS[type_][0], Constant(str(type_), STRING)) for type_ in (STRING, INTEGER, TEXTS)],
     "json_of_group": [(COLUMNS[TEXTS][0], Constant(str(TEXTS), STRING))],
+    "json_of_members": [(call("array", *COLUMNS[STRING]), Constant(blank, STRING)) for blank in ("", " ")],
     "json_built_object": [(COLUMNS[STRING][0], COLUMNS[STRING][1])],
     "json_built_array": [(COLUMNS[STRING][0], COLUMNS[STRING][1])],
     "number_in_format": [(COLUMNS[MONEY][0], Constant("$9,999.99", STRING))],
@@ -274,6 +281,15 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
     "series": [
         (COLUMNS[INTEGER][0], COLUMNS[INTEGER][1], Constant(step, INTEGER), Constant(step > 2, BOOLEAN))
         for step in (0, 1, -2, 3)
+    ],
+    **{
+        f"{name}_series": [(COLUMNS[DATE][0], COLUMNS[DATE][1], Constant(step, INTEGER)) for step in steps]
+        for name, steps in (("date", (0, 9, -2)), ("month", (1, -2, 400)))
+    },
+    "timestamp_series": [
+        (*COLUMNS[TIMESTAMP][:2], Constant(hours * 3_600_000_000, INTEGER), Constant(a, BOOLEAN), Constant(b, BOOLEAN))
+        for hours in (6, -24, 90_000)
+        for a, b in itertools.product((True, False), repeat=2)
     ],
     "ones_of_bits": [(COLUMNS[INTEGER][0], Constant(bits, INTEGER)) for bits in (16, 64)],
     **{name: [(COLUMNS[type_][0],) for type_ in (TEXTS, NUMBERS)] for name in ("run_lengths", "list_entropy")},
@@ -336,6 +352,7 @@ OF_CHOSEN = {
     *("number_in_model", "number_of_format", "number_of_model", "number_of_format_digits", "number_of_model_digits"),
     *("ones_of_bits", "run_lengths", "list_entropy", "glob", "re2_found", "re2_split", "re2_part", "re2_parts"),
     *("re2_replaced", "series", "format_in_postgres", "hex_in_postgres", "bucket_of_thresholds", "least_scale"),
+    *("date_series", "month_series", "timestamp_series", "sort_parts", "json_of_members"),
     "stretch_of_months",
     "order_of_parts",
     "map_of",

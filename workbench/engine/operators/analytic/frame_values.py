@@ -12,7 +12,6 @@ Source: Bender, Farach-Colton, The LCA problem revisited (LATIN 2000), for spars
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -24,11 +23,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbench.arrow.types import Mask, to_arrow
+from workbench.engine.operators.analytic.frame_statistics import statistic_over_frames
 from workbench.engine.operators.analytic.frames import FrameRange, Frames, OrderedBatch
 from workbench.engine.operators.analytic.matching import Matching, ShownRows
 from workbench.engine.operators.analytic.ordered_rows import prefix_columns
 from workbench.engine.operators.grouped.moments import moment_values
-from workbench.engine.operators.grouped.value_counts import SortedValues
 from workbench.engine.physical.analytic.reach import exact_products_of, known_along, running
 from workbench.engine.physical.row_inputs import ProductInput, SingleInput, row_input, single_inputs
 from workbench.engine.physical.value_statistics import ValueStatistic, statistic_of_values
@@ -84,8 +83,7 @@ class FrameValue:
         if name == "ntile":
             return pa.array(_ntile(batch, _whole_number(self.function, 0)))
         if self.of_values is not None:
-            of_values = _of_partition if self.function.frame is None else partial(_of_frames, self.function)
-            return of_values(batch, self.of_values).cast(to_arrow(self.function.type))
+            return statistic_over_frames(self.function, batch, self.of_values)
         arguments = [argument.values(batch.rows) for argument in self.arguments]
         if name in NEIGHBOURS:
             return self._neighbour(batch, arguments)
@@ -234,10 +232,6 @@ class FrameValue:
         return decimals_of(sums, scale, none)
 
 
-_SORTED_TOGETHER = 1_000_000
-"""Values of frames that are sorted at a time, about; they are copied for each frame that they are in."""
-
-
 def frame_value(function: AnalyticCall, along: tuple[Along, ...]) -> FrameValue:
     """A function over ordered rows.
 
@@ -352,35 +346,6 @@ def _added(one: Limbs, other: Limbs) -> Limbs:
     """Sums of limbs; the last one of the shorter is signed, and so is added to the same limb of the longer."""
     longer, shorter = sorted([one, other], key=len, reverse=True)
     return [limb + shorter[at] if at < len(shorter) else limb for at, limb in enumerate(longer)]
-
-
-def _of_partition(batch: OrderedBatch, statistic: ValueStatistic) -> pa.Array:
-    """A statistic of all values of each wanted row's partition."""
-    values = statistic.of.value.values(batch.rows)
-    group = np.searchsorted(batch.starts, batch.parts.low)
-    known = np.asarray(values.is_valid())
-    pieces = [(values.filter(pa.array(known)), group[known], np.ones(int(known.sum()), dtype=np.int64))]
-    found = SortedValues.of(pieces, len(batch.starts)).statistic(statistic)
-    return found.take(pa.array(group[batch.wanted]))
-
-
-def _of_frames(function: AnalyticCall, batch: OrderedBatch, statistic: ValueStatistic) -> pa.Array:
-    """A statistic of the values of each wanted row's frame, each of which is short."""
-    values, frames = statistic.of.value.values(batch.rows), batch.frames(function)
-    known, through = np.asarray(values.is_valid()), np.cumsum(sum(frame.lengths for frame in frames))
-    cuts = np.searchsorted(through, np.arange(0, through[-1] if len(through) else 0, _SORTED_TOGETHER))
-    found = [pa.nulls(0, to_arrow(function.type))]
-    for low, high in itertools.pairwise([*np.unique(cuts), len(through)]):
-        pieces = []
-        for frame in frames:
-            lengths = frame.lengths[low:high]
-            group = np.repeat(np.arange(high - low), lengths)
-            first = np.cumsum(lengths) - lengths
-            at = np.arange(len(group)) + np.repeat(frame.low[low:high] - first, lengths)
-            group, at = group[known[at]], at[known[at]]
-            pieces.append((values.take(pa.array(at)), group, np.ones(len(at), dtype=np.int64)))
-        found.append(SortedValues.of(pieces, high - low).statistic(statistic).cast(to_arrow(function.type)))
-    return pa.concat_arrays(found)
 
 
 def _extreme(

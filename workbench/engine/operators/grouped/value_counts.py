@@ -235,13 +235,7 @@ class SortedValues:
             at = np.repeat(at, np.minimum(self.counts[at], statistic.limit))
             at = at[np.arange(len(at)) - np.searchsorted(self.group[at], self.group[at]) < statistic.limit]
         elements = last_values(self.values.take(pa.array(at)), [to_arrow(type_) for type_ in statistic.last_of])
-        ends = np.searchsorted(self.group[at], np.arange(self.groups + 1)).astype(np.int32)
-        if statistic.function.startswith("listagg"):
-            texts = pc.binary_join(pa.ListArray.from_arrays(ends, elements), statistic.separator)
-        else:
-            shown = as_shown(elements, statistic.last_of[-1])
-            texts = to_texts(pa.ListArray.from_arrays(ends, shown), statistic.type)
-        return pc.if_else(pa.array(self._totals > 0), texts, None)
+        return written_list(elements, self.group[at], self.groups, statistic)
 
     def _at_ranks(self, statistic: ValueStatistic) -> pa.Array:
         """The value at a place of each group, equal ones counted."""
@@ -280,6 +274,24 @@ class SortedValues:
         with np.errstate(invalid="ignore"):
             away = np.abs(self._floats - middle[self.group])
         return SortedValues.of([(pa.array(away), self.group, self.counts)], self.groups)._percentile(0.5)
+
+
+def written_list(elements: pa.Array, group: Positions, groups: int, statistic: ValueStatistic) -> pa.Array:
+    """The elements of each group as a joined text, or as the text of an array; NULL of a group that has none.
+
+    Args:
+        elements: group by group.
+        group: of each.
+        groups: how many there are.
+        statistic: which list it is.
+    """
+    ends = np.searchsorted(group, np.arange(groups + 1)).astype(np.int32)
+    if statistic.function.startswith("listagg"):
+        texts = pc.binary_join(pa.ListArray.from_arrays(ends, elements), statistic.separator)
+    else:
+        shown = as_shown(elements, statistic.last_of[-1])
+        texts = to_texts(pa.ListArray.from_arrays(ends, shown), statistic.type)
+    return pc.if_else(pa.array(np.diff(ends) > 0), texts, None)
 
 
 def _starts_of_some(group: Positions, most: int) -> Positions:

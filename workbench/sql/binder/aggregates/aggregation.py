@@ -9,7 +9,7 @@ from decimal import Decimal
 from sqlglot import exp
 
 from workbench.errors import SqlError, with_article
-from workbench.sql.algebra.coercion import AS_SECONDS, TypeClash, no_order, refuse_maps
+from workbench.sql.algebra.coercion import AS_SECONDS, TypeClash, is_null, no_order, refuse_maps
 from workbench.sql.algebra.counted import counted_number, counted_values
 from workbench.sql.algebra.expressions import (
     AggregateCall,
@@ -25,6 +25,7 @@ from workbench.sql.algebra.expressions import (
 from workbench.sql.algebra.ordering import SortKey
 from workbench.sql.algebra.types import (
     BINARY,
+    BOOLEAN,
     DOUBLE,
     INTEGER,
     STRING,
@@ -50,7 +51,7 @@ from workbench.sql.functions import aggregates
 from workbench.sql.functions.aggregate_calls import AggregateSyntax, aggregate_name, read_aggregate
 from workbench.sql.functions.aggregate_rules import DESCENDING
 from workbench.sql.functions.aggregates import AGGREGATES
-from workbench.sql.functions.calls import call
+from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.operators import numeric_quotient, refuse_quotients
 from workbench.sql.functions.order_of_parts import placed
 from workbench.sql.functions.reading import ExpressionBinder
@@ -177,6 +178,8 @@ class Aggregation:
         if name not in (*IN_ORDER, *PLACED) and name != "percentile_disc" and syntax.order:
             if not b.rules.orders_any_aggregate or any(argument.type == DOUBLE for argument in arguments):
                 b.source.refuse(f"ORDER BY inside {name.upper()}", node, "its answer depends on no order; leave it out")
+            if name in _OF_ONE_ROW:
+                b.source.refuse(f"ORDER BY inside {name.upper()}", node, "FIRST(x ORDER BY t) is the first value")
             for key_node in syntax.order:
                 b.bind(key_node.this)
         given = len(syntax.parts) if name in (*IN_ORDER, *PLACED) else len(arguments)
@@ -189,6 +192,8 @@ class Aggregation:
             name, arguments = in_order(syntax, arguments, node, b, rows)
         elif name == "percentile_disc" and syntax.order and syntax.order[0].args.get("desc"):
             name += DESCENDING
+        if name == "sum" and b.rules.truth_is_number and arguments[0].type == BOOLEAN and not is_null(arguments[0]):
+            arguments = [cast(arguments[0], INTEGER)]
         if name in _OF_MIDDLES and b.rules.quantiles_keep_type and arguments[0].type.kind in _INTERPOLATED:
             return aggregates_of_duckdb.quantile(name, tuple(arguments), node, self.keep, b.source)
         if name in ("min_by", "max_by") and b.rules.extremes_skip_nulls:
@@ -299,6 +304,8 @@ _OF_A_ROW = {
     "max": "the largest of a row is GREATEST(a, b); MAX_BY(x, t) is the x where t is the greatest",
     "min": "the smallest of a row is LEAST(a, b); MIN_BY(x, t) is the x where t is the least",
 }
+_OF_ONE_ROW = ("any_value", "min_by", "max_by", "mode")
+"""Aggregates that are a value of one row, of several that might be it the first in an order."""
 _OF_MIDDLES = ("mad", "median", "percentile")
 _INTERPOLATED = aggregates_of_duckdb.INTERPOLATED
 _AVERAGED = (Kind.INTEGER, Kind.DECIMAL, *aggregates_of_duckdb.TIMES)

@@ -41,6 +41,7 @@ from workbench.sql.functions.arrays.lengths import ended, longest
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.json_paths import elements, is_elements
 from workbench.sql.functions.structs import fields
+from workbench.sql.functions.times.time_series import series_of_times
 from workbench.sql.logical import Block, LogicalQuery, Output, SetQuery, output_columns
 from workbench.sql.predicates.cnf import TRUE
 from workbench.sql.predicates.normal_form import normal_form
@@ -231,9 +232,11 @@ def _array(node: exp.Expr, context: QueryContext, scope: Scope, most: int = MOST
 
 def _series(node: exp.GenerateSeries, b: ScalarBinder, source: SourceText) -> Expression:
     """Numbers from one to another, none where the step leads away; SEQUENCE without a step would go down by itself."""
+    if (times := series_of_times(b, node)) is not None:
+        return times
     start, end, *steps = b.parts(node, "start", "end", "step")
     if any(part.type.kind is not Kind.INTEGER and not is_null(part) for part in (start, end, *steps)):
-        source.refuse("GENERATE_SERIES of other values than integers", node, "make times of numbers")
+        source.refuse("GENERATE_SERIES of other values than integers", node, "CAST them AS INTEGER")
     step = steps[0] if steps else Constant(1, INTEGER)
     if not isinstance(step, Constant) or not isinstance(step.value, int) or step.value == 0:
         source.refuse("a step that is no constant, or 0,", node, "as in GENERATE_SERIES(1, 9, 2)")

@@ -21,7 +21,8 @@ from workbench.sql.algebra.types import DATE, INSTANT, INTEGER, TIMESTAMP, Kind
 from workbench.sql.algebra.zones import UTC, zoning
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.reading import ExpressionBinder
-from workbench.sql.functions.times.intervals import IntervalPart, add_interval, interval_parts
+from workbench.sql.functions.times.intervals import IntervalPart, add_interval
+from workbench.sql.functions.times.time_series import step_of_series
 from workbench.sql.query_limits import MOST_ELEMENTS_IN_FROM
 
 _LAST_OF_ALL_MONTHS = 28
@@ -64,6 +65,8 @@ def constant_series(node: exp.Expr, b: ExpressionBinder) -> ConstantSeries | Non
         return None
     start, end = b.parts(node, "start", "end")
     if start.type.temporal or end.type.temporal:
+        if not (isinstance(start, Constant) and isinstance(end, Constant)):
+            return None
         series = _of_times(node, start, end, b)
     else:
         first, last = _integer(start), _integer(end)
@@ -109,7 +112,7 @@ def _of_times(node: exp.GenerateSeries, start: Expression, end: Expression, b: E
     if INSTANT in (start.type, end.type) and zoning().zone != UTC:
         hint = "make one of timestamps, and AT TIME ZONE of its values"
         b.source.refuse(f"a series of instants by the clock of {zoning().zone}", node, hint)
-    part, many = _step(node, start.type == end.type == DATE, b)
+    part, many = step_of_series(node, start.type == end.type == DATE, b)
     if start.type != end.type:
         start, end = coerce(start, TIMESTAMP), coerce(end, TIMESTAMP)
     first, last = _time(start), _time(end)
@@ -124,20 +127,6 @@ def _of_times(node: exp.GenerateSeries, start: Expression, end: Expression, b: E
         b.source.refuse("a series of dates by hours", node, "CAST both ends AS TIMESTAMP")
     step = many * (_MICROS_OF_DAY if part.counts == "days" else 1_000_000)
     return ConstantSeries(start, part, _count(0, (last - first) // dt.timedelta(microseconds=1), step, node), node)
-
-
-def _step(node: exp.GenerateSeries, is_of_dates: bool, b: ExpressionBinder) -> tuple[IntervalPart, int]:
-    """The interval between times, and how many months, days or seconds it is."""
-    step = node.args.get("step")
-    if isinstance(step, exp.Literal) and step.is_string and b.rules.generates_series:
-        step = exp.Interval(this=step)
-    parts = (interval_parts(b, step) or []) if step is not None else []
-    if step is None and is_of_dates and b.rules.explodes:
-        parts = [IntervalPart("days", Constant(1, INTEGER))]
-    many = parts[0].many.value if len(parts) == 1 and isinstance(parts[0].many, Constant) else None
-    if not isinstance(many, int) or many == 0:
-        b.source.refuse("a series of times by this step", step or node, "write one of one unit, as in INTERVAL '1 day'")
-    return parts[0], many
 
 
 def _time(value: Expression) -> dt.datetime | None:

@@ -19,6 +19,7 @@ from workbench.sql.algebra.analytic import (
     NEIGHBOURS,
     POSITIONS,
     RANKS,
+    ROW_ORDER,
     AnalyticCall,
     Frame,
     FrameEnd,
@@ -45,7 +46,7 @@ from workbench.sql.binder.aggregates.aggregation import Aggregation, is_aggregat
 from workbench.sql.binder.meant import of_window
 from workbench.sql.binder.order.keys import sort_keys
 from workbench.sql.binder.protocols import AggregateBinder
-from workbench.sql.functions.aggregate_rules import ARRAYS, DESCENDING, KeptAs, rule_of
+from workbench.sql.functions.aggregate_rules import DESCENDING, KeptAs, rule_of
 from workbench.sql.functions.aggregates import AGGREGATES
 from workbench.sql.functions.elsewhere import usual_call
 from workbench.sql.functions.reading import QUERIES, ExpressionBinder
@@ -65,8 +66,6 @@ _COUNTING = ("row_number", "ntile", *NEIGHBOURS, *POSITIONS)
 _SHARES = ("percent_rank", "cume_dist")
 _OF_ORDER = frozenset({*RANKS, *DISTRIBUTIONS, *NEIGHBOURS, "nth_value"})
 """Functions that go by the place of a row in its partition."""
-LONGEST_FRAME = 1_000  # rows, of a statistic of sorted values: each frame is sorted by itself
-_SHORT_FRAMES = f"it takes ROWS BETWEEN n PRECEDING AND m FOLLOWING, of at most {LONGEST_FRAME:,} rows, or no ORDER BY"
 _QUANTILES = ("median", "percentile", "percentile_disc")
 SortKeys = tuple[SortKey, ...]
 
@@ -162,6 +161,8 @@ class Analytics:
                 function = function.this
             window, over, keys = self._over(node, b)
             name = _BY_NODE.get(type(function.this if isinstance(function, exp.Filter) else function))
+            if name is None and ignore_nulls and isinstance(function, exp.AnyValue):
+                name = "first_value"
             if name is None:
                 return self._aggregate(function, over, keys, window, ignore_nulls, b)
             if isinstance(function, exp.Filter):
@@ -365,7 +366,7 @@ class Analytics:
         if ignore_nulls:
             b.source.refuse("IGNORE NULLS of an aggregate", node, "every aggregate skips NULLs; leave it out")
         own = Aggregation()
-        own.order = self.order
+        own.order = (SortKey(ROW_ORDER),) if over.order else self.order
         result = own.bind(node, b)
         if result is None or isinstance(node, (exp.Grouping, exp.GroupingId)):
             called = (b.source.called(node) or node.key).upper()
@@ -376,14 +377,12 @@ class Analytics:
         frame = self._frame(window, over, keys, b)
         calls: dict[str, Column] = {}
         for statistic in own.statistics:
-            if statistic.distinct and frame is not None and (frame.exclude or (frame.start and frame.end)):
+            framed = rule_of(replace(statistic, distinct=False)).framed
+            if framed and statistic.distinct and frame is not None and (frame.exclude or (frame.start and frame.end)):
                 hint = "it is read where a frame begins at the first row, or ends at the last one"
                 b.source.refuse("DISTINCT over such a frame", node, hint)
-            of_values = _is_of_values(statistic, b.rules.median_has_frames)
-            framed = rule_of(replace(statistic, distinct=False)).framed
-            if frame is not None and not (framed or (of_values and _is_short(frame))):
-                hint = _SHORT_FRAMES if of_values else "leave out ORDER BY in OVER"
-                b.source.refuse(f"{statistic.function.upper()} over such a frame", node, hint)
+            if frame is not None and not (framed or _is_of_values(statistic, b.rules.median_has_frames)):
+                b.source.refuse(f"{statistic.function.upper()} over such a frame", node, "leave out ORDER BY in OVER")
             call = AnalyticCall(
                 statistic.function, statistic.arguments, statistic.type, over, frame, distinct=statistic.distinct
             )
@@ -438,13 +437,6 @@ def _function_of(node: exp.Window) -> exp.Expr:
 
 
 def _is_of_values(statistic: AggregateCall, median_has_frames: bool) -> bool:
-    """Whether the values of a frame give it, in any order; those of lists stand in the order of their rows."""
+    """Whether the values of a frame give it."""
     name, of = statistic.function.removesuffix(DESCENDING), (KeptAs.VALUES, KeptAs.LEAST, KeptAs.GREATEST)
-    refused = ("listagg", *ARRAYS, *(() if median_has_frames else _QUANTILES))
-    return rule_of(statistic).kept in of and name not in refused
-
-
-def _is_short(frame: Frame) -> bool:
-    """Whether all frames have only some rows."""
-    start, end = frame.start, frame.end
-    return frame.unit == "rows" and bool(start and end and float(end.by) - float(start.by) < LONGEST_FRAME)
+    return rule_of(statistic).kept in of and (median_has_frames or name not in _QUANTILES)

@@ -20,7 +20,9 @@ from workbench.sql.algebra.hints import SPLITS, fields_hint
 from workbench.sql.algebra.types import BOOLEAN, INTEGER, STRING, DataType, Kind, array_of, common_type
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import COMPARED, Arguments, TypeRule, each, function
+from workbench.sql.functions.order_of_parts import sorted_parts
 from workbench.sql.functions.reading import ExpressionBinder, reads
+from workbench.sql.functions.times.time_series import series_of_times
 from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
 
 MOST_ELEMENTS = 100_000
@@ -223,7 +225,7 @@ def sequence(b: ExpressionBinder, node: exp.GenerateSeries) -> Expression:
         b.source.refuse(
             "GENERATE_SERIES in spark", node, "SEQUENCE(a, b) is an array, and EXPLODE(SEQUENCE(a, b)) its rows"
         )
-    return call("sequence", *b.parts(node, "start", "end", "step"))
+    return series_of_times(b, node) or call("sequence", *b.parts(node, "start", "end", "step"))
 
 
 @reads(exp.RegexpSplit, parts="this expression limit", dialects=SPARK_FAMILY)
@@ -246,16 +248,17 @@ def sorted_(b: ExpressionBinder, node: exp.ArraySort) -> Expression:
         b.source.refuse("ARRAY_SORT with a lambda", node.expression, "SORT_ARRAY(x, false) sorts down")
     array = b.bind(node.this)
     ascending, nulls_first = node.args.get("asc"), node.args.get("nulls_first")
-    if ascending is None and nulls_first is not None and not nulls_first.this:
+    element = array.type.element
+    if ascending is None and nulls_first is not None and not nulls_first.this and (not element or element.ordered):
         return call("array_sort", array)
     up = b.bind(ascending) if ascending is not None else Constant(True, BOOLEAN)
     if not isinstance(up, Constant) or not isinstance(up.value, bool):
         b.source.refuse("a direction that is no constant", node)
     if nulls_first is None or nulls_first.this == up.value:
-        return call("sort_array", array, up)
+        return sorted_parts(array, up.value, b.source)
     known = call("array_compact", array)
     nulls = call("array_repeat", Constant(None, element_of(array)), _difference_of_sizes(array, known))
-    parts = (nulls, call("sort_array", known, up))
+    parts = (nulls, sorted_parts(known, up.value, b.source))
     return call("flatten", call("array", *(parts if nulls_first.this else parts[::-1])))
 
 

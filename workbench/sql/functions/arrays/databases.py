@@ -67,6 +67,8 @@ def joined(b: ExpressionBinder, node: exp.ArrayToString) -> Expression:
     if element is not None and element.kind in (Kind.INTEGER, Kind.DATE) and not is_null(arguments[0]):
         arguments[0] = spelled(b, "TRANSFORM(n, e -> CAST(e AS STRING))", n=arguments[0])
     text = call("array_join", *arguments)
+    if len(arguments) > 2 and not isinstance(arguments[2], Constant):
+        text = call("case", call("is_null", arguments[2]), call("array_join", *arguments[:2]), text)
     if not b.rules.joined_nulls_are_null:
         return text
     array = arguments[0]

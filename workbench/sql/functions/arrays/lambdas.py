@@ -46,8 +46,6 @@ def _over_elements(function: str, b: ExpressionBinder, node: exp.Expr, parts: li
         raise TypeClash(f"{function} takes {'two arrays' if function == 'zip_with' else 'an array'} and a lambda")
     types = [element_of(array) for array in arrays]
     if function in ("transform", "filter") and isinstance(parts[-1], exp.Lambda) and len(parts[-1].expressions) > 1:
-        if not b.rules.places_from_one:
-            b.source.refuse("a lambda with the place of an element", parts[-1], "x -> … has the element alone")
         return with_place(b, function, arrays[0], parts[-1])
     return call(function, *arrays, b.function_body(parts[-1], *types))
 
@@ -58,8 +56,10 @@ def _paired(arguments: Arguments) -> tuple[Arguments, DataType]:
 
 
 def with_place(b: ExpressionBinder, function: str, array: Expression, lambda_: exp.Lambda) -> Expression:
-    """TRANSFORM or FILTER with a lambda ``(x, i) -> …`` of an element and its place, which counts from 1."""
+    """TRANSFORM or FILTER with a lambda ``(x, i) -> …`` of an element and its place, from 1 or, in spark, from 0."""
     *variables, body = b.function_body(lambda_, element_of(array), INTEGER).arguments
+    if not b.rules.places_from_one:
+        body = substituted(body, {variables[1]: call("-", variables[1], _FIRST)})
     pairs = call("with_places", array)
     over = over_pair(variables, body, pairs)
     if function == "transform":

@@ -270,6 +270,38 @@ def position(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
     return place_in_array(b, array, value)
 
 
+@reads(exp.ArrayPosition, parts="this expression", dialects=ONLY_DUCKDB)
+def place(b: ExpressionBinder, node: exp.ArrayPosition) -> Expression:
+    """ARRAY_POSITION(n, x), which is LIST_POSITION."""
+    return place_in_array(b, *b.parts(node, "this", "expression"))
+
+
+@reads(exp.ArrayDistinct, parts="this check_null", dialects=ONLY_DUCKDB)
+def distinct(b: ExpressionBinder, node: exp.ArrayDistinct) -> Expression:
+    """LIST_DISTINCT(n): each value once, and no NULL; their order, which duckdb leaves open, is that of the list."""
+    return call("array_distinct", _known(b.bind(node.this)))
+
+
+@reads_name("list_intersect", takes=2, dialects=ONLY_DUCKDB)
+def in_both(b: ExpressionBinder, arrays: list[Expression]) -> Expression:
+    """LIST_INTERSECT(n, m): the values in both, once; of a NULL behind a list none."""
+    one, other = arrays
+    if is_null(one) or is_null(other):
+        return (
+            one if is_null(one) else call("case", call("is_null", one), Constant(None, one.type), empty_array(one.type))
+        )
+    return call("array_intersect", _known(one), call("coalesce", _known(other), empty_array(other.type)))
+
+
+@reads(exp.ArrayIntersect, parts="expressions", dialects=ONLY_DUCKDB)
+def in_both_by_node(b: ExpressionBinder, node: exp.ArrayIntersect) -> Expression:
+    """ARRAY_INTERSECT(n, m), which is LIST_INTERSECT."""
+    arrays = b.parts(node, "expressions")
+    if len(arrays) != 2:
+        raise TypeClash(f"ARRAY_INTERSECT takes 2 arguments, not {len(arrays)}")
+    return in_both(b, arrays)
+
+
 @reads(exp.ArrayOverlaps, parts="this expression", dialects=ONLY_DUCKDB)
 def has_any(b: ExpressionBinder, node: exp.ArrayOverlaps) -> Expression:
     """LIST_HAS_ANY(n, m): whether a value that is not NULL is in both."""

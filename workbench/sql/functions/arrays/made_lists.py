@@ -19,30 +19,22 @@ from workbench.sql.functions.arrays.postgres import spelled
 from workbench.sql.functions.calls import call, cast
 from workbench.sql.functions.declaration import function
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
+from workbench.sql.functions.times.time_series import numbers_between, series_of_times
 from workbench.sql.syntax.dialects import ONLY_DUCKDB
 
-_MOST_NUMBERS = 10_000
-"""Numbers in a series at most, as in FROM."""
 _ONE, _ZERO = Constant(1, INTEGER), Constant(0, INTEGER)
 
 
 @reads(exp.GenerateSeries, parts="start end step is_end_exclusive", dialects=ONLY_DUCKDB)
 def series(b: ExpressionBinder, node: exp.GenerateSeries) -> Expression:
     """RANGE(first, end, step) without the end, and GENERATE_SERIES with it: NULL of more than 10,000 numbers."""
+    if (times := series_of_times(b, node)) is not None:
+        return times
     start, end, *step = b.parts(node, "start", "end", "step")
     if any(value.type.kind is not Kind.INTEGER and not is_null(value) for value in (start, end, *step)):
-        b.source.refuse("a series of what is no whole number, as a value", node, "series of times stand in FROM")
+        b.source.refuse("a series of what is no whole number, as a value", node, "as in RANGE(1, 5)")
     past = Constant(bool(node.args.get("is_end_exclusive")), BOOLEAN)
     return call("series", start, end, *(step or [_ONE]), past)
-
-
-def _series(start: int, end: int, step: int, excluded: bool) -> list[int] | None:
-    if not step:
-        return []
-    if abs(end - start) // abs(step) > _MOST_NUMBERS:  # a range beyond 64 bits has no length
-        return [] if (end > start) is not (step > 0) else None
-    numbers = range(start, end if excluded else end + (1 if step > 0 else -1), step)
-    return list(numbers) if len(numbers) <= _MOST_NUMBERS else None
 
 
 @reads_name("list_resize", "array_resize", dialects=ONLY_DUCKDB)
@@ -205,7 +197,7 @@ def ones(b: ExpressionBinder, arguments: list[Expression]) -> Expression:
 
 
 DECLARED = [
-    function("series(integer, integer, integer, boolean): array<integer>", python=_series),
+    function("series(integer, integer, integer, boolean): array<integer>", python=numbers_between),
     function("ones_of_bits(integer, integer): integer", python=lambda value, bits: (value % 2**bits).bit_count()),
     function("list_distance(array<double>, array<double>): double", python=_distance),
     function("list_inner_product(array<double>, array<double>): double", python=_product),

@@ -53,6 +53,11 @@ _UNITS = {"YEAR": "YEAR", "YYYY": "YEAR", "SYYYY": "YEAR", "YY": "YEAR", "QUARTE
 _PARTS = {"YEAR": "year", "MONTH": "month", "DAY": "day", "QUARTER": "quarter", "WEEK": "week", "DOW": "dayofweek",
           "DAYOFWEEK": "dayofweek", "DOY": "dayofyear", "DAYOFYEAR": "dayofyear", "HOUR": "hour", "MINUTE": "minute",
           "SECOND": "second"}  # fmt: skip
+_SHORT_PARTS = {"Y": "YEAR", "YR": "YEAR", "YRS": "YEAR", "QTR": "QUARTER", "MON": "MONTH", "MONS": "MONTH",
+                "W": "WEEK", "D": "DAY", "H": "HOUR", "HR": "HOUR", "HRS": "HOUR", "M": "MINUTE", "MIN": "MINUTE",
+                "MINS": "MINUTE", "S": "SECOND", "SEC": "SECOND", "SECS": "SECOND",
+                "DOW_ISO": "DAYOFWEEK_ISO"}  # fmt: skip
+"""Short names of parts in spark."""
 _LONG_PARTS = {"DECADE": (10, 0), "CENTURY": (100, 99), "MILLENNIUM": (1000, 999)}
 """Part -> how many years it has, and how many of its first one are not there."""
 _EXACT_PARTS = ("MICROSECOND", "MILLISECOND", "ISOYEAR", "YEARWEEK")
@@ -148,6 +153,12 @@ def extract(b: ExpressionBinder, node: exp.Extract) -> Expression:
 
 def _extracted(b: ExpressionBinder, node: exp.Extract) -> Expression:
     unit = node.name.upper()
+    if b.rules.explodes:
+        unit = _SHORT_PARTS.get(unit, unit)
+        if unit == "DAYOFWEEK_ISO":
+            return call("+", call("weekday", b.bind(node.expression)), Constant(1, INTEGER))
+        if unit == "YEAROFWEEK":
+            return _exact_part(b, b.bind(node.expression), "ISOYEAR")
     unit = unit if unit in _PARTS else unit_called(b, unit) or unit.removesuffix("S")
     unit = {"CENTURIE": "CENTURY"}.get(unit, unit)
     if unit == "EPOCH":

@@ -224,8 +224,9 @@ def date_diff(b: ExpressionBinder, node: exp.DateDiff) -> Expression:
     if unit == "DAY":
         return call("-", cast(later, DATE), cast(earlier, DATE))
     if b.rules.date_diff == "borders" and unit == "WEEK":
-        # What it counts has changed between versions.
-        b.source.refuse("a date difference in weeks", node, "date_sub('week', a, b) counts whole weeks")
+        hint = "DATE_DIFF('day', a, b) // 7 is the same in all versions"
+        b.source.note("a week is seven days since duckdb 2.0, and begins on Monday before", node, hint)
+        return call("div", call("-", cast(later, DATE), cast(earlier, DATE)), Constant(7, INTEGER))
     if b.rules.date_diff != "borders" or unit not in (*_MICROS, *_IN_YEAR):
         b.source.refuse(f"a date difference in {unit}", node, "in days it is")
     if unit in _IN_YEAR:
@@ -307,6 +308,8 @@ def _has_days(micros: Expression) -> bool:
 def epoch_of_scale(b: ExpressionBinder, node: exp.UnixToTime) -> Expression:
     """EPOCH_MS(t) of DuckDB: milliseconds since 1970, rounded, or of an INTEGER, the time that is so long after."""
     value = b.bind(node.this)
+    if node.args.get("scale") is None and value.type.kind is Kind.INTEGER:
+        return instant_of_micros(call("*", value, Constant(1_000_000, INTEGER)))
     if node.args.get("scale") is None or node.args["scale"].name != "3":
         if node.args.get("scale") is None or node.args["scale"].name != "6" or value.type.kind is not Kind.INTEGER:
             called = (b.source.called(node) or "this function").upper()
@@ -344,9 +347,17 @@ def _time(value: Expression) -> Expression:
     return coercion.coerce(coercion.as_time(value), TIMESTAMP)
 
 
-reads(exp.TimeToUnix, dialects=ONLY_DUCKDB, hint="EXTRACT(EPOCH FROM t)")(
-    lambda b, node: call("/", cast(call("unix_micros", b.bind(node.this)), DOUBLE), Constant(1e6, DOUBLE))
-)
+@reads(exp.TimeToUnix, dialects=ONLY_DUCKDB, hint="EXTRACT(EPOCH FROM t)")
+def seconds_of(b: ExpressionBinder, node: exp.TimeToUnix) -> Expression:
+    """EPOCH(t): the seconds since 1970, or those of an interval."""
+    value = b.bind(node.this)
+    if value.type != INTERVAL:
+        return call("/", cast(call("unix_micros", value), DOUBLE), Constant(1e6, DOUBLE))
+    day, micros = Constant(_MICROS["DAY"], INTEGER), counted_number(value)  # days are added to what is behind them
+    seconds = call("/", cast(call("%", micros, day), DOUBLE), Constant(1e6, DOUBLE))
+    return call("+", call("*", cast(call("div", micros, day), DOUBLE), Constant(86_400.0, DOUBLE)), seconds)
+
+
 reads_name("epoch_us", dialects=ONLY_DUCKDB)(lambda b, arguments: call("unix_micros", *arguments))
 
 

@@ -1,18 +1,28 @@
-"""HASH and XXHASH64 as Spark computes them: Murmur3 of 32 bits, and xxHash of 64, of one text after the other."""
+"""HASH and XXHASH64 as Spark computes them: Murmur3 of 32 bits, and xxHash of 64, of one value after the other.
+
+The hash of a number is that of its bytes: 4 of a DATE, a BOOLEAN and an INTEGER of 32 bits, 8 of others, and as many as
+it needs of a DECIMAL of more than 18 digits.
+"""
 
 from __future__ import annotations
 
+import math
+import struct
 from collections.abc import Callable, Sequence
+from decimal import Context
+from typing import Any
 
 import pyarrow as pa
 
 from workbench.arrow.python_values import over_columns
 from workbench.engine.physical.stored.kernels.kernel import Kernel, of_kinds
 from workbench.sql.algebra.expressions import Call
-from workbench.sql.algebra.types import Kind
+from workbench.sql.algebra.types import MAX_PRECISION, DataType, Kind
+from workbench.sql.functions.hashes import HASHED_KINDS, MAX_LONG_DIGITS, is_hashed_as_int
 
 _32, _64 = 2**32 - 1, 2**64 - 1
 _SEED = 42
+_DIGITS = Context(MAX_PRECISION)
 _P1, _P2, _P3 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
 _P4, _P5 = 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
 
@@ -76,19 +86,40 @@ def _signed(number: int, bits: int) -> int:
     return number - (number >> (bits - 1) << bits)
 
 
-def _hashed(of_bytes: Callable[[bytes, int], int]) -> Kernel:
-    """The hash of each text begins with that of the one before; NULL is passed over."""
+def _to_bytes(type_: DataType) -> Callable[[Any], bytes]:
+    match type_.kind:
+        case Kind.STRING:
+            return str.encode
+        case Kind.DOUBLE:
+            return lambda value: struct.pack("<d", math.nan if math.isnan(value) else value or 0.0)
+        case Kind.DECIMAL if type_.precision > MAX_LONG_DIGITS:
+            return lambda value: _shortest(int(value.scaleb(type_.scale, _DIGITS)))
+        case Kind.DECIMAL:
+            return lambda value: int(value.scaleb(type_.scale)).to_bytes(8, "little", signed=True)
+    length = 4 if is_hashed_as_int(type_) else 8
+    return lambda value: int(value).to_bytes(length, "little", signed=True)
 
-    def of_texts(*texts: str | None) -> int:
-        found = _SEED
-        for text in texts:
-            found = found if text is None else of_bytes(text.encode(), found)
-        return found
+
+def _shortest(number: int) -> bytes:
+    """As few bytes as have the number and its sign, the highest first."""
+    return number.to_bytes((number if number >= 0 else ~number).bit_length() // 8 + 1, "big", signed=True)
+
+
+def _hashed(of_bytes: Callable[[bytes, int], int]) -> Kernel:
+    """The hash of each value begins with that of the one before; NULL is passed over."""
 
     def compute(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-        return over_columns(of_texts, False, arguments, pa.int64())
+        to_bytes = [_to_bytes(argument.type) for argument in call.arguments]
 
-    return Kernel(compute, of_kinds(Kind.STRING))
+        def of_row(*values: Any) -> int:
+            found = _SEED
+            for value, convert in zip(values, to_bytes, strict=True):
+                found = found if value is None else of_bytes(convert(value), found)
+            return found
+
+        return over_columns(of_row, False, arguments, pa.int64())
+
+    return Kernel(compute, of_kinds(*HASHED_KINDS))
 
 
 HASH_KERNELS = {"hash": _hashed(_murmur3), "xxhash64": _hashed(_xxhash64)}
