@@ -65,10 +65,9 @@ def _tasks(runner: Runner, operator: OperatorInput, plan: JoinPlan, pairs: Index
         return tasks
     # A few rows may have pairs enough for all cores.
     here = operator.hydrated_here or not many
-    looked_at = _at_most(*operator.parents)
-    if pairs.places is not None or looked_at > runner.limits.rows_stepped_in_process:
+    looked_at, most = _at_most(*operator.parents), runner.limits.pairs_compared_per_batch
+    if pairs.places is not None or looked_at > min(runner.limits.rows_stepped_in_process, most):
         looked_at = pairs.count(job_input.read()) if here else _count(runner, plan, pairs, job_input, tasks)
-    most = runner.limits.pairs_compared_per_batch
     if in_batch and looked_at > most:
         what = f"a join of it would look at {looked_at:,} pairs of rows in one batch, more than {most:,}"
         raise TooMuchWork(plan.join.id, what)
