@@ -173,7 +173,8 @@ def test_first_rows_go_on_where_others_ended(session) -> None:
 
 def test_the_first_rows_of_a_large_answer_need_no_spark(session, without_spark, monkeypatch) -> None:
     jobs = session.parts.jobs
-    monkeypatch.setattr(jobs, "limits", Limits(rows_found_in_process=25, rows_scanned_in_process=100))
+    one_by_one = Limits(rows_found_in_process=25, rows_scanned_in_process=100, rows_chosen_together=1)
+    monkeypatch.setattr(jobs, "limits", one_by_one)
     assert session.query("early_all").head(10, skip=15).id.tolist() == [*range(15, 25)]
     monkeypatch.setattr(jobs, "limits", Limits(rows_scanned_in_process=0))
     with pytest.raises(UnexpectedError, match="Spark reads an answer"):

@@ -53,7 +53,8 @@ def session() -> Iterator[SessionWithCatalog]:
 RULES = Catalog().query("SELECT COUNT(*) FROM aggregate_rules")[1][0][0]
 HOLISTIC = (
     "SELECT function, incremental FROM aggregate_rules"
-    " WHERE function LIKE '%DISTINCT' OR function = 'MEDIAN' ORDER BY function"
+    " WHERE function LIKE '%DISTINCT' AND function NOT LIKE 'BIT%' OR function IN ('MAD', 'MEDIAN', 'MODE')"
+    " ORDER BY function"
 )
 
 

@@ -160,7 +160,7 @@ def statistic_of_values(statistic: AggregateCall) -> ValueStatistic:
         ValueError: these do not give it; no SQL means such a statistic.
 
     Example:
-        >>> from workbench.sql.algebra.expressions import Column
+        >>> from workbench.sql.algebra.types import INTEGER
         >>> statistic_of_values(AggregateCall("mode", (Column("bank", INTEGER),), INTEGER)).of.value.columns
         ('bank',)
     """
