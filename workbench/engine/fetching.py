@@ -187,9 +187,9 @@ def fetch_changes(answer: Answers, since: int | None) -> pa.Table:
         return answer.changes(since).toArrow()
     batch = pc.max_element_wise(rows.column(BATCH), pa.scalar(answer.registered, pa.int32()))
     shown = [output.expression for output in answer.plan.outputs]
-    unlike = _values(shown, rows)
-    (batch, *values), weights = summed_weights([batch, *unlike], rows.column(WEIGHT))
-    values = _with_constants(shown, unlike, values)
+    computed = _values(shown, rows)
+    (batch, *values), weights = summed_weights([batch, *computed], rows.column(WEIGHT))
+    values = _with_constants(shown, computed, values)
     changes = _table([batch, weights, *values])
     return changes if since is None else changes.filter(pc.greater(batch, since))
 
@@ -277,13 +277,13 @@ def _result(answer: Answers, rows: pa.RecordBatch) -> pa.Table:
     """A query's answer out of rows of its tree."""
     own = rows_with_bits(rows, answer.bits) & rows_in_intervals(rows, answer.where)
     rows = rows if own.all() else rows.take(pa.array(np.flatnonzero(own)))
-    unlike, weights = _values(answer.plan.expressions, rows), rows.column(WEIGHT)
-    values = unlike
+    computed, weights = _values(answer.plan.expressions, rows), rows.column(WEIGHT)
+    values = computed
     if has_retractions(weights):
         values, weights = summed_weights(values, weights)
     elif not answer.tree.plan.monotone:
         values = list(map(with_equal_bits, values))
-    values = repeated(_with_constants(answer.plan.expressions, unlike, values), weights)
+    values = repeated(_with_constants(answer.plan.expressions, computed, values), weights)
     shown = len(answer.plan.outputs)
     return _table(_sorted(values, shown, answer.plan.order) if answer.plan.order else values)
 
@@ -389,18 +389,18 @@ def _values(expressions: Iterable[Expression], rows: pa.RecordBatch) -> list[pa.
 
 
 def _with_constants(
-    expressions: Sequence[Expression], unlike: Sequence[pa.Array], values: Sequence[pa.Array]
+    expressions: Sequence[Expression], computed: Sequence[pa.Array], values: Sequence[pa.Array]
 ) -> list[pa.Array]:
     """Values of which equal ones have the same bits, but those of constants: of one, -0.0 stays what it is.
 
     Args:
         expressions: what the values are of.
-        unlike: the values as they were computed.
+        computed: the values as they were computed.
         values: with the same bits where they are equal; of fewer rows, it may be.
     """
     return [
         value if columns(expression) or not len(value) else first.take(pa.array(np.zeros(len(value), np.int64)))
-        for expression, first, value in zip(expressions, unlike, values, strict=True)
+        for expression, first, value in zip(expressions, computed, values, strict=True)
     ]
 
 

@@ -23,6 +23,8 @@ LISTS = {
             " map_extract(MAP {'k': k}, g) AS c, map_extract(MAP {'k': k}, 'k') AS e, flatten([[k], NULL, [id, NULL]])"
             " AS f, bit_count(k) AS h, bit_count(id - 9) AS i, list_distance([x, 1], [y, 2]) AS j FROM t"
             f" {_WITHIN} AND y BETWEEN -1e9 AND 1e9",
+            "of_distinct": "SELECT g, list(DISTINCT k ORDER BY k)[-1] AS a, list(DISTINCT k ORDER BY k DESC)[2] AS b,"
+            " bit_and(DISTINCT k) AS c, bit_or(DISTINCT k) AS e, sum(DISTINCT k % 9) AS f FROM t GROUP BY g",
             "entropy": "SELECT k, entropy(g) AS a, entropy(s) AS b FROM t GROUP BY k",
             "best": "SELECT g, max(k, 3) AS a, min(id, 2) AS b, max(k, 2) FILTER (WHERE id > 5) AS c,"
             " list_transform(arg_max(id, id, 2), lambda v, i: v + i) AS e FROM t GROUP BY g",

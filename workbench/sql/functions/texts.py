@@ -200,7 +200,7 @@ def concatenation(b: ExpressionBinder, node: exp.DPipe | exp.Concat) -> Expressi
     if isinstance(node, exp.Concat) and b.rules.concat_skips_nulls:
         values = b.parts(node, "expressions")
         if not all(value.type.kind is Kind.ARRAY for value in values):
-            texts = [_written(b, value, n, node) for value, n in zip(values, node.expressions, strict=True)]
+            texts = [_part_as_text(b, value, n, node) for value, n in zip(values, node.expressions, strict=True)]
             none = Constant("", STRING)
             return reduce(lambda left, right: call("||", left, right), (call("coalesce", t, none) for t in texts))
         if not b.rules.arrays_have_dimensions:
@@ -227,7 +227,7 @@ def concatenation(b: ExpressionBinder, node: exp.DPipe | exp.Concat) -> Expressi
         return call("flatten", call("array", *bound))
     if all(part.type == BINARY for part in bound):
         return reduce(lambda left, right: call("concat_bytes", left, right), bound)
-    parts = [_written(b, part, n, node) for part, n in zip(bound, nodes, strict=True)]
+    parts = [_part_as_text(b, part, n, node) for part, n in zip(bound, nodes, strict=True)]
     if not b.rules.empty_text_is_null:
         return reduce(lambda left, right: call("||", left, right), parts)
     # Oracle takes NULL for the empty string here, unless all parts are NULL.
@@ -238,7 +238,7 @@ def concatenation(b: ExpressionBinder, node: exp.DPipe | exp.Concat) -> Expressi
     return call("case", call("and", *(call("is_null", part) for part in parts)), Constant(None, STRING), joined)
 
 
-def _written(b: ExpressionBinder, value: Expression, node: exp.Expr, whole: exp.Expr) -> Expression:
+def _part_as_text(b: ExpressionBinder, value: Expression, node: exp.Expr, whole: exp.Expr) -> Expression:
     """A part of a concatenation as text; CONCAT of postgres writes a BOOLEAN as ``t`` or ``f``."""
     if value.type != BOOLEAN or not b.rules.concat_skips_nulls or is_null(value):
         return as_text(b, value, node)

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from workbench.arrow.types import Mask, to_arrow
 from workbench.engine.operators.analytic.frames import FrameRange, Frames, OrderedBatch
-from workbench.engine.operators.grouped.value_counts import SortedValues, written_list
+from workbench.engine.operators.grouped.value_counts import SortedValues, lists_of_groups
 from workbench.engine.physical.value_statistics import ValueStatistic
 from workbench.engine.storage.grouping import Positions
 from workbench.engine.storage.sort_keys import last_values
@@ -73,7 +73,7 @@ def _lists_of_frames(function: AnalyticCall, batch: OrderedBatch, statistic: Val
         group, at = group[order], at[order]
     place = np.cumsum(known) - 1
     elements = last_values(values.filter(pa.array(known)), [to_arrow(type_) for type_ in statistic.last_of])
-    return written_list(elements.take(pa.array(place[at])), group, len(batch.wanted), statistic)
+    return lists_of_groups(elements.take(pa.array(place[at])), group, len(batch.wanted), statistic)
 
 
 def _short_frames(function: AnalyticCall, batch: OrderedBatch) -> Frames:

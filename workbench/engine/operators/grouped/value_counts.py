@@ -235,7 +235,7 @@ class SortedValues:
             at = np.repeat(at, np.minimum(self.counts[at], statistic.limit))
             at = at[np.arange(len(at)) - np.searchsorted(self.group[at], self.group[at]) < statistic.limit]
         elements = last_values(self.values.take(pa.array(at)), [to_arrow(type_) for type_ in statistic.last_of])
-        return written_list(elements, self.group[at], self.groups, statistic)
+        return lists_of_groups(elements, self.group[at], self.groups, statistic)
 
     def _at_ranks(self, statistic: ValueStatistic) -> pa.Array:
         """The value at a place of each group, equal ones counted."""
@@ -276,7 +276,7 @@ class SortedValues:
         return SortedValues.of([(pa.array(away), self.group, self.counts)], self.groups)._percentile(0.5)
 
 
-def written_list(elements: pa.Array, group: Positions, groups: int, statistic: ValueStatistic) -> pa.Array:
+def lists_of_groups(elements: pa.Array, group: Positions, groups: int, statistic: ValueStatistic) -> pa.Array:
     """The elements of each group as a joined text, or as the text of an array; NULL of a group that has none.
 
     Args:
