@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import atexit
 import gc
+import math
 import os
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from few import FEW, few, starts_a_process
@@ -19,9 +20,14 @@ from without_kernel import declare
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from workbench.engine.spark.own_workers import OwnWorkers
+
 from workbench.engine.spark.in_process import InProcess
 
 TESTS = Path(__file__).parent
+
+_STARTED: list[SparkSession] = []
+"""The Spark session of all tests, once it is there."""
 
 # What is random in every run starts from a seed of this run; processes of one run have the same.
 os.environ.setdefault("ARGUS_SEED", str(time.time_ns() // 1_000_000 % 1_000_000_000))
@@ -80,14 +86,47 @@ def spark() -> Iterator[SparkSession]:
     from workbench.engine.spark.local_session import local_spark
 
     session = local_spark("argus-tests", cores=2)
+    _STARTED.append(session)
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_views_stay() -> Iterator[None]:
+    """Tests of a module leave no view in the Spark session of all."""
+    yield
+    for session in _STARTED:
+        if session.sparkContext._jsc is None:
+            continue  # a test has stopped it
+        views: Any = session._jsparkSession
+        left = views.sessionState().catalog().listLocalTempViews("*").mkString(", ")
+        assert not left, f"views are left in the Spark session of all tests: {left}"
 
 
 @pytest.fixture
 def spark_soundex(monkeypatch: pytest.MonkeyPatch) -> None:
     """Texts may call a function that no kernel evaluates."""
     declare(monkeypatch)
+
+
+@pytest.fixture
+def own_worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[OwnWorkers]:
+    """The own workers of this process, one of which has started."""
+    from workbench.engine.spark import own_workers
+
+    monkeypatch.setattr(own_workers, "_cores", lambda: 2)
+    workers = own_workers.OWN_WORKERS
+    workers.end()
+    workers.start(math.inf)
+    for _ in range(2_400):
+        with workers.borrowed() as ready:
+            if ready:
+                break
+        time.sleep(0.05)
+    else:
+        pytest.fail("no own worker has started in two minutes")
+    yield workers
+    workers.end()
 
 
 @pytest.fixture

@@ -40,6 +40,8 @@ class Limits:
         bytes_stepped_in_process: bytes of such rows at most; a worker has a bound of its memory, and the driver none.
         milliseconds_stepped_in_process: of the processor at most for such a step; one that takes longer is begun again
             by Spark's workers, which also run it in the next batch.
+        milliseconds_stepped_alone: of the processor at most for such steps of a depth, as they took in the last batch;
+            what takes longer own workers of the driver share with it
         rows_checked_in_process: of a change at most of which the driver sees whether rows are there that it takes back.
         rows_expired_in_process, batches_between_expirations: of a tree at most, of which the driver frees those that
             have expired in every batch; of more, tasks do in one batch of some. Where tasks run on this machine the
@@ -139,6 +141,7 @@ class Limits:
     times_stepped_by_threads: int = 5
     bytes_stepped_in_process: int = 64_000_000
     milliseconds_stepped_in_process: int = 2_000
+    milliseconds_stepped_alone: int = 4
     rows_checked_in_process: int = 4_000_000
     rows_expired_in_process: int = 1_000_000_000_000_000
     rows_hydrated_in_process: int = 2_000_000

@@ -28,12 +28,14 @@ CHOICES = (
     "rows_hydrated_in_process", "rows_logged_in_process", "rows_checked_in_process", "rows_kept_open",
 )  # fmt: skip
 """Limits of numbers of rows or pairs: up to it one way, beyond it another."""
+BESIDE = "own workers step beside the driver"
 MERGED_SOON = {"runs_per_merge": 2, "runs_merged_later": 1}
 LIMITS = {
     "rows are few": Limits(**dict.fromkeys(CHOICES, MOST), **MERGED_SOON),
     "rows are many": Limits(**dict.fromkeys(CHOICES, 0), **MERGED_SOON),
     "Spark evaluates all rows": Limits(pairs_tested_early=0),  # few candidates are tested as many are
     "one segment a row": Limits(rows_per_segment=1, bytes_per_segment=0, rows_handed_on=1),
+    BESIDE: Limits(milliseconds_stepped_alone=0, **MERGED_SOON),
     "threads step over them": Limits(rows_stepped_in_process=1, times_stepped_by_threads=MOST, rows_per_task=MOST),
 }
 WAYS: dict[str, dict[str, object]] = {
@@ -42,7 +44,7 @@ WAYS: dict[str, dict[str, object]] = {
     "Spark evaluates all rows": {"needs_no_spark": lambda expression: isinstance(expression, Column)},
 }
 """Functions of the engine that decide otherwise, beside ``LIMITS``."""
-SHORT = ["rows are many", "Spark tests all pairs", "Spark evaluates all rows", "threads step over them"]
+SHORT = ["rows are many", "Spark tests all pairs", "Spark evaluates all rows", "threads step over them", BESIDE]
 FIRST = {name for name in ALL if name.startswith(("join", "outer", "subquery"))}
 """Of the classes, those that are joined: most of the limits are about pairs."""
 
@@ -58,8 +60,12 @@ def force(monkeypatch: pytest.MonkeyPatch, values: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS if LONG else SHORT)
-def test_all_ways_give_the_same(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+def test_all_ways_give_the_same(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, way: str
+) -> None:
     force(monkeypatch, WAYS[way])
+    if way == BESIDE:
+        request.getfixturevalue("own_worker")
     asked = {**ALL, **COMBINED}
     order = sorted(asked) if LONG else [*sorted(ALWAYS)[::6], *sorted(FIRST)[::20]]
     with Oracle(spark, feeds(7), path=tmp_path / "session", limits=LIMITS.get(way, Limits())) as oracle:

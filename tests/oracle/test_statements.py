@@ -128,7 +128,7 @@ class SparkOracle(OtherOracle):
     """A session without Spark beside Spark SQL."""
 
     def __init__(self, spark: SparkSession, seed: int) -> None:
-        self.sql = spark
+        self.sql = spark.newSession()  # its views are its own
         super().__init__(seed)
 
     def copy(self, name: str) -> None:

@@ -11,7 +11,7 @@ from workbench.engine.operators.runner import Runner
 from workbench.engine.operators.side_steps import SideStep, run_side_steps
 from workbench.engine.state import EngineState
 from workbench.engine.storage.job_input import InputRows, TaskInput
-from workbench.engine.storage.merging import merged_here, merging_of
+from workbench.engine.storage.merging import merge_of_few, merged_here, merging_of
 from workbench.engine.storage.relation import Relation
 from workbench.engine.storage.segments import segments_of
 
@@ -32,26 +32,30 @@ def merging(runner: Runner, state: EngineState, thread: Executor) -> Iterator[Ca
     of_streams = {name: relation for name, relation in state.arrived.items() if relation.due}
     due = {f"{name} {role}": relation for name, own in of_trees.items() for role, relation in own.items()}
     due |= {f"{relation.folder.name} arrived": relation for relation in of_streams.values()}
-    here = {name: thread.submit(merged_here, relation) for name, relation in due.items() if relation.is_merged_here}
+    few = {name: relation for name, relation in due.items() if relation.is_merged_here}
+    with runner.beside.batch({name: merge_of_few(relation) for name, relation in few.items()}) as by_workers:
+        here = {} if runner.beside.workers else {name: thread.submit(merged_here, few[name]) for name in few}
 
-    def merged_state() -> EngineState:
-        if not due:
-            return state
-        merged = {name: relation.result() for name, relation in here.items()}
-        merged |= _by_tasks(runner, {name: relation for name, relation in due.items() if name not in merged})
-        trees = {
-            name: tree.with_merged({role: merged[f"{name} {role}"] for role in of_trees[name]})
-            if of_trees[name]
-            else tree
-            for name, tree in state.trees.items()
-        }
-        streams = {name: merged[f"{relation.folder.name} arrived"] for name, relation in of_streams.items()}
-        return replace(state, trees=trees, arrived={**state.arrived, **streams})
+        def merged_state() -> EngineState:
+            if not due:
+                return state
+            merged = {name: due[name].with_merged(segments_of(written)) for name, written in by_workers().items()}
+            merged |= {name: relation.result() for name, relation in here.items()}
+            merged |= {name: merged_here(few[name]) for name in few.keys() - merged}
+            merged |= _by_tasks(runner, {name: due[name] for name in due.keys() - merged})
+            trees = {
+                name: tree.with_merged({role: merged[f"{name} {role}"] for role in of_trees[name]})
+                if of_trees[name]
+                else tree
+                for name, tree in state.trees.items()
+            }
+            streams = {name: merged[f"{relation.folder.name} arrived"] for name, relation in of_streams.items()}
+            return replace(state, trees=trees, arrived={**state.arrived, **streams})
 
-    try:
-        yield merged_state
-    finally:
-        wait([relation for relation in here.values() if not relation.cancel()])
+        try:
+            yield merged_state
+        finally:
+            wait([relation for relation in here.values() if not relation.cancel()])
 
 
 def merge_due(runner: Runner, relation: Relation) -> Relation:

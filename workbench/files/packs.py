@@ -15,10 +15,10 @@ import threading
 import uuid
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
@@ -118,11 +118,21 @@ def local_extent(path: str) -> LocalExtent:
 
 @dataclass
 class _Pack:
-    """A pack that is filled."""
+    """A pack that is filled.
+
+    Attributes:
+        path: of its file.
+        bytes: of its parts.
+        parts: what was added, by path.
+        file: what is written of it so far; ``None`` where nothing is.
+        written: how many parts the file has.
+    """
 
     path: str
     bytes: int = 0
     parts: dict[str, pa.Buffer] = field(default_factory=dict)
+    file: NewFile | None = None
+    written: int = 0
 
     def add(self, data: pa.Buffer) -> str:
         """Take a part; its path."""
@@ -132,17 +142,38 @@ class _Pack:
         return path
 
     def write(self) -> None:
-        """Write the file."""
+        """Write the parts that the file does not have yet."""
         path = Path(local_path(self.path))
-        make_folder(path.parent)
         try:
-            with NewFile(path, checked=False) as file:
-                for part in self.parts.values():
-                    file.write(part)
-                    file.write(bytes(_room(part) - part.size))
+            if self.file is None:
+                make_folder(path.parent)
+                self.file = NewFile(path, checked=False)
+            for part in islice(self.parts.values(), self.written, None):
+                self.file.write(part)
+                self.file.write(bytes(_room(part) - part.size))
+            self.file.flush()
         except BaseException:
-            path.unlink(missing_ok=True)  # on a full disk every byte counts
+            self.remove()  # on a full disk every byte counts
             raise
+        self.written = len(self.parts)
+
+    def close(self) -> None:
+        """Write all of the file."""
+        self.write()
+        if self.file is not None:
+            self.file.close()
+
+    def leave(self) -> None:
+        """Write no more; parts that the file does not have are dropped."""
+        if self.file is not None:
+            with suppress(OSError):  # there may be no room for the rest
+                self.file.close()
+
+    def remove(self) -> None:
+        """Remove what is written."""
+        self.leave()
+        if self.file is not None:
+            Path(local_path(self.path)).unlink(missing_ok=True)
 
 
 def _room(part: pa.Buffer) -> int:
@@ -184,7 +215,8 @@ class Packs:
     def drop(self, above: str) -> None:
         """Forget the collected files that are not written, or that a store does not have yet."""
         with self._lock:
-            self._filled.pop(above, None)
+            if (pack := self._filled.pop(above, None)) is not None:
+                pack.remove()
             self._storing.pop(above, None)
 
     def add(self, folder: str, data: pa.Buffer) -> str | None:
@@ -216,6 +248,27 @@ class Packs:
         for file in () if collects else asked:
             file.result()
 
+    def show(self, above: str = _ANY) -> None:
+        """Write the collected files for other processes of this machine; the packs go on being filled.
+
+        Args:
+            above: whose files are read; those of all sessions of this process unless given.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        with self._lock:
+            for folder, pack in self._filled.items():
+                if above in (_ANY, folder):
+                    pack.write()
+
+    def leave(self) -> None:
+        """Begin new packs; of the files that were collected those that were shown stay."""
+        with self._lock:
+            for pack in self._filled.values():
+                pack.leave()
+            self._filled.clear()
+
     def seal(self, above: str = _ANY) -> None:
         """Write the collected files, and wait for the store: other processes read them next, or a commit names them.
 
@@ -238,7 +291,7 @@ class Packs:
         """Write the packs, and let their stores take them."""
         with self._lock:
             for above, pack in self._filled.items():
-                pack.write()
+                pack.close()
                 self.store(f"{above}/{PACKS}", [pack.path])
             self._filled.clear()
 

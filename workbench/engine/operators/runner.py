@@ -21,6 +21,7 @@ from workbench.engine.operators.filter_and_write import (
     delta_of,
     filter_and_write_job,
 )
+from workbench.engine.operators.steps_beside import StepsBeside
 from workbench.engine.operators.too_much_work import TooMuchWork
 from workbench.engine.physical.plans import AggregatePlan, RecursionPlan, TreePlan
 from workbench.engine.physical.row_inputs import over_rows
@@ -72,6 +73,7 @@ class Runner:
         """The inputs of each tree's jobs, by their roles."""
         self._seconds: dict[str, float] = {}
         """How long each tree took when it last ran in a batch."""
+        self.beside = StepsBeside(jobs, folder)
         self.doing = ""
         """What the next jobs are for, as Spark's pages say it."""
         self.served: Mapping[NodeId, tuple[str, ...]] = {}
@@ -109,6 +111,7 @@ class Runner:
         self._read = {tree: read for tree, read in self._read.items() if keep(tree)}
         self.exchanges = {tree: work for tree, work in self.exchanges.items() if keep(tree)}
         self.hardly_grouped = set(filter(keep, self.hardly_grouped))
+        self.beside.forget(keep)
 
     def folder(self, tree: str) -> Path:
         """The folder of a tree's rows; it is made when it is missing."""
@@ -286,9 +289,17 @@ class Runner:
             return self._stepped_here(tree, jobs[tree])
 
         names = [*small, *sorted(by_threads, key=lambda tree: -self._seconds.get(tree, 0.0))]
-        tried = (
-            {n: stepped(n) for n in names} if threads is None else run_all(names, stepped, threads, small.__contains__)
-        )
+        if threads is None:
+            tried = {name: stepped(name) for name in names}
+        else:
+            asked = self.beside.ask(self._for_own_workers(jobs, names), self._seconds, self._inputs)
+            if asked is None:
+                tried = run_all(names, stepped, threads, small.__contains__)
+            else:
+                tried = {tree: stepped(tree) for tree in asked.claimed()}
+                tried |= self.beside.answers(asked, self._seconds)
+            # What has failed there fails here, too, and says why.
+            tried |= {name: stepped(name) for name in names if name not in tried}
         here = {tree: delta for tree, delta in tried.items() if delta is not None}
         others = {tree: job for tree, job in jobs.items() if tree not in here}
         if not others:
@@ -344,6 +355,18 @@ class Runner:
         operators = [f"{root} for {first_texts(self.served.get(root, ()), ', ')}" for root in roots]
         return f"{self.doing}: {first_texts(operators, '; ')}"
 
+    def _for_own_workers(self, jobs: Mapping[str, Job], names: Iterable[str]) -> dict[str, StepJob]:
+        """The jobs that this process could run, and an own worker as well."""
+        most = self.limits.milliseconds_stepped_in_process / 1000
+        return {
+            name: job
+            for name in names
+            if isinstance(job := jobs[name], StepJob)
+            and job.tasks == 1
+            and not job.calls
+            and self._seconds.get(name, 0.0) <= most
+        }
+
     def _stepped_here(self, tree: str, job: Job) -> Delta | None:
         """The change of a tree in a batch by this process, unless its step took long before."""
         most = self.limits.milliseconds_stepped_in_process
@@ -367,6 +390,7 @@ class Runner:
         if not isinstance(job, StepJob) or job.tasks > 1 or job.calls:
             return None
         assert isinstance(job.step, WrittenRows)
+        begun = time.thread_time()
         try:
             with attempt_here(milliseconds / 1000):
                 return delta_of([job.step.answer(0)], here=True)
@@ -376,6 +400,8 @@ class Runner:
             raise
         except Exception as problem:
             raise StepError(tree) from problem
+        finally:
+            self.beside.took(time.thread_time() - begun)
 
 
 def _remove_step(file: Path) -> None:

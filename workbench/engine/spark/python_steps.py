@@ -51,7 +51,7 @@ class StepFile:
     @staticmethod
     def write(folder: Path, step: Callable[[int], ArrowBatches]) -> StepFile:
         """Write a step, which must pickle with ``cloudpickle``, to a folder."""
-        path, digest = write_by_digest(folder, _pickled(step), STEP_SUFFIX)
+        path, digest = write_by_digest(folder, pickled(step), STEP_SUFFIX)
         return StepFile(str(path), digest)
 
     def load(self) -> Callable[[int], ArrowBatches]:
@@ -64,7 +64,7 @@ class StepFile:
         return step
 
 
-def _pickled(step: Callable[[int], ArrowBatches]) -> bytes:
+def pickled(step: Callable[[int], ArrowBatches]) -> bytes:
     """The bytes of a step, which shares parts of plans with other threads.
 
     A value that another thread computes and keeps (``cached_property``) may enter the dictionary that is being pickled.

@@ -121,8 +121,30 @@ def merging_of(relation: Relation) -> MergeRuns:
     return MergeRuns(relation.layout, str(relation.folder), relation.merge, relation.merged_by, whole)
 
 
+@dataclass(frozen=True)
+class MergeOfFew:
+    """Merges the runs of a relation that are due, in one process.
+
+    Attributes:
+        merge: the work of a task.
+        inputs: its inputs, one after the other.
+    """
+
+    merge: MergeRuns
+    inputs: tuple[TaskInput, ...]
+
+    def __call__(self) -> list[SegmentFields]:
+        """The segments that it has written."""
+        return [*chain.from_iterable(map(self.merge, self.inputs))]
+
+
+def merge_of_few(relation: Relation) -> MergeOfFew:
+    """The work of one process that merges the runs of a relation that are due."""
+    limits = relation.jobs.limits
+    inputs = tuple(TaskInput(0, (InputRows(run),), limits=limits) for run in relation.merging_apart)
+    return MergeOfFew(merging_of(relation), inputs)
+
+
 def merged_here(relation: Relation) -> Relation:
     """A relation whose runs that are due are merged by this process."""
-    merge, limits = merging_of(relation), relation.jobs.limits
-    written = (merge(TaskInput(0, (InputRows(run),), limits=limits)) for run in relation.merging_apart)
-    return relation.with_merged(segments_of(chain.from_iterable(written)))
+    return relation.with_merged(segments_of(merge_of_few(relation)()))
