@@ -142,6 +142,16 @@ IN_ORDER = [
 ]
 
 
+@pytest.mark.parametrize("around", ["{}", "{} OVER ()", "{} OVER (ORDER BY a NULLS FIRST)", "{} FILTER (WHERE a > 1)"])
+@pytest.mark.parametrize("aggregate", ["AVG(a)", "AVG(m)", "SKEWNESS(m)", "KURTOSIS(m)"])
+@pytest.mark.parametrize("dialect", ["bigquery", "presto", "trino"])
+def test_an_aggregate_that_differs_is_refused_whatever_stands_around_it(
+    dialect: str, aggregate: str, around: str
+) -> None:
+    with pytest.raises(UnsupportedError, match=r"AVG of exact numbers|this statistic"):
+        bound(around.format(aggregate), dialect)
+
+
 @pytest.mark.parametrize("expression", IN_ORDER)
 def test_the_order_of_texts_in_postgres_is_noted_once(expression: str) -> None:
     with pytest.warns(SqlWarning, match='in the order of their bytes here, as with COLLATE "C"') as warned:

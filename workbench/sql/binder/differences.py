@@ -157,6 +157,8 @@ _DIFFERENT: dict[type[exp.Expr], _Difference] = {
     ),
 }  # fmt: skip
 """Syntax node -> what is different about it."""
+_AROUND_AGGREGATES = (exp.Window, exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
+"""What stands around an aggregate, and is bound together with it."""
 _OF_WEEKS = {"DOW", "DAYOFWEEK", "WEEK", "ISOWEEK", "DAYOFWEEKISO"}
 _OF_ISO_WEEKS = {"DOW", "WEEK"}
 """Those that postgres and duckdb mean alike: days are counted from Sunday, 0, and weeks are those of ISO 8601."""
@@ -169,6 +171,8 @@ def refuse_different(source: SourceText, node: exp.Expr, bound: Expression) -> N
         UnsupportedError: by name, with a hint.
     """
     dialect = source.dialect
+    while isinstance(node, _AROUND_AGGREGATES):
+        node = node.this
     if not source.rules.differs:
         if source.rules.greatest_differs and isinstance(node, (exp.Greatest, exp.Least)):
             _refuse(source, node, _DIFFERENT[exp.Greatest])

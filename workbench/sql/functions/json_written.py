@@ -103,14 +103,15 @@ def minified(b: ExpressionBinder, node: exp.ParseJSON) -> Expression:
     return value_as_json(json_of(b.bind(node.this)))
 
 
-def _at_path(name: str) -> Callable[[ExpressionBinder, exp.Expr], Expression]:
-    """A function of JSON, and of a path that may be left out."""
+def _at_path(name: str, least: int = 1) -> Callable[[ExpressionBinder, exp.Expr], Expression]:
+    """A function of JSON, and of a path that may be left out where one argument is enough."""
 
     def bind(b: ExpressionBinder, node: exp.Expr) -> Expression:
         given = node.expressions if isinstance(node, exp.Anonymous) else [node.this, node.args.get("expression")]
         given = [part for part in given if part is not None]
-        if not 1 <= len(given) <= 2:
-            raise b.source.error(f"{b.source.called(node)} takes 1 or 2 arguments, not {len(given)}", node)
+        if not least <= len(given) <= 2:
+            counts = "1 or 2" if least == 1 else least
+            raise b.source.error(f"{b.source.called(node)} takes {counts} arguments, not {len(given)}", node)
         value, path = b.bind(given[0]), _ROOT
         if len(given) == 2:
             path = constant_path(b, given[1])
@@ -198,8 +199,8 @@ def length(b: ExpressionBinder, node: exp.Anonymous) -> Expression:
     return call("json_array_length", *b.parts(node, "expressions"))
 
 
-reads_call("json_exists", dialects=ONLY_DUCKDB)(_at_path("json_exists"))
-reads_call("json_value", dialects=ONLY_DUCKDB)(_at_path("json_scalar"))
+reads_call("json_exists", dialects=ONLY_DUCKDB)(_at_path("json_exists", least=2))
+reads_call("json_value", dialects=ONLY_DUCKDB)(_at_path("json_scalar", least=2))
 
 DECLARED = [
     function("to_json_in_duckdb(value, type)", rule=lambda arguments: (arguments, JSON), python=_write,

@@ -16,10 +16,10 @@ LACKING_FUNCTIONS = {
     "duckdb": "add_months array_count array_join array_max array_min array_size btrim e endswith equal_null every"
     " explode forall isnotnull isnull locate make_interval nullifzero nvl nvl2 parse_json percentile positive"
     " regexp_like sha sha2 signum sort_array startswith std to_char transform try_avg try_sum zeroifnull zip_with",
-    "postgres": "add_months approx_count_distinct count_if date_sub day dayofmonth dayofyear e equal_null first"
-    " grouping_id hour if ifnull instr isnotnull isnull last last_day lcase len locate log2 max_by mean median min_by"
-    " minute month nullifzero nvl nvl2 percentile positive quarter regexp second signum startswith std try_avg try_sum"
-    " ucase year zeroifnull",
+    "postgres": "add_months approx_count_distinct char count_if date_sub day dayofmonth dayofyear e equal_null first"
+    " grouping_id hex hour if ifnull instr isnotnull isnull last last_day lcase len locate log2 max_by mean median"
+    " min_by minute month nullifzero nvl nvl2 percentile positive quarter regexp second signum startswith std try_avg"
+    " try_sum ucase year zeroifnull",
 }
 """Dialect -> functions."""
 LACKING_TYPES = {

@@ -21,7 +21,7 @@ from workbench.sql.functions.matches import part_by_pattern
 from workbench.sql.functions.reading import PATTERN_HINT, ExpressionBinder, reads, reads_name, text_in_spark
 from workbench.sql.functions.results import as_text
 from workbench.sql.functions.texts_of_postgres import part_between
-from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
+from workbench.sql.syntax.dialects import ONLY_DUCKDB, ONLY_POSTGRES, SPARK_FAMILY
 
 _REGULAR: dict[type[exp.Expr], str] = {
     exp.RegexpExtract: "regexp_extract", exp.RegexpReplace: "regexp_replace", exp.RegexpCount: "regexp_count",
@@ -181,6 +181,13 @@ def replace(b: ExpressionBinder, node: exp.Replace) -> Expression:
     replacement = by[0] if by and not (b.rules.empty_text_is_null and is_null(by[0])) else empty
     result = call("replace", subject, searched, replacement)
     return _null_if_empty(b, result) if replacement == empty else result
+
+
+@reads(exp.Replace, parts="this expression replacement", dialects=ONLY_DUCKDB | ONLY_POSTGRES)
+def replace_by(b: ExpressionBinder, node: exp.Replace) -> Expression:
+    """REPLACE(s, old, new), which needs all three."""
+    b.bind(node.args.get("replacement"))
+    return replace(b, node)
 
 
 @reads(exp.Overlay, parts="this expression from_ for_", dialects=SPARK_FAMILY)

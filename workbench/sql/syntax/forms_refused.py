@@ -72,7 +72,7 @@ _REFUSED = (
      "syntax error: a test for NULL has IS", "write IS NOT NULL"),
     (_ALL, rf"\bINTERVAL (?P<of>{_UNIT}) (?P<at>'…')", "syntax error: the unit stands behind the number",
      "write INTERVAL '1' {OF}"),
-    (frozenset({"postgres"}), r"\b(?P<at>STRING_AGG) \( (?:DISTINCT )?\w+(?: \. \w+)? \)",
+    (frozenset({"postgres"}), r"\b(?P<at>STRING_AGG) \( (?:DISTINCT )?(?:\w+(?: \. \w+)?|'…') \)",
      "STRING_AGG takes two arguments", "write {at}(name, ', ')"),
     (frozenset({"postgres"}), r"\b(?P<at>MODE) \( [^)]", "MODE takes no arguments",
      "write MODE() WITHIN GROUP (ORDER BY …)"),

@@ -137,7 +137,7 @@ class Aggregation:
         """The bound arguments, NULL where FILTER does not hold."""
         arguments = [argument_of(part, syntax, b) for part in syntax.parts]
         first = AGGREGATES[syntax.name].unordered if built_in else 0
-        if built_in and syntax.name in _EXTREMES and arguments and len(arguments) <= 2:
+        if built_in and syntax.name in _EXTREMES and len(arguments) == AGGREGATES[syntax.name].takes[0]:
             by = placed(arguments[-1], b.source)  # the smallest array is that by what is in its order
             if by != arguments[-1]:
                 arguments, first = [arguments[0], by], 1

@@ -232,11 +232,15 @@ def _of_session(b: ExpressionBinder, value: Expression) -> Expression:
     return session_timestamp(cast(value, INSTANT))
 
 
+def _without_format(b: ExpressionBinder, value: Expression) -> Expression:
+    raise TypeClash("TRY_STRPTIME takes a text and a format", value)
+
+
 _BY_NAME: dict[str, tuple[frozenset[str], str, Callable[[ExpressionBinder, Expression], Expression]]] = {
     **dict.fromkeys(("try_to_timestamp", "to_timestamp_ltz"), (SPARK_FAMILY, "to_timestamp", _of_session)),
     "to_timestamp_ntz": (SPARK_FAMILY, "to_timestamp", lambda b, value: cast(value, TIMESTAMP)),
     "try_to_date": (SPARK_FAMILY, "to_date", lambda b, value: cast(value, DATE)),
-    "try_strptime": (ONLY_DUCKDB, "to_timestamp", lambda b, value: cast(value, TIMESTAMP)),
+    "try_strptime": (ONLY_DUCKDB, "to_timestamp", _without_format),
 }
 """Functions that the parser does not know: their dialects, what they call of a text and a format, and of one value."""
 
