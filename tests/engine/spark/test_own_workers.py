@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import json
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -289,3 +291,44 @@ def test_packs_that_are_shown_go_on_being_filled(tmp_path: Path) -> None:
         PACKING.show()
         assert third is not None and Path(third.split("@")[0]) != file
     assert [*file.parent.iterdir()] == [file]  # what was not left is dropped at the end
+
+
+SCRIPT = """
+import sys, time
+import pyarrow as pa
+from workbench import Session
+from workbench.engine.operators.runner import Runner
+from workbench.engine.spark import own_workers
+from workbench.engine.spark.in_process import InProcess
+from workbench.limits import Limits
+
+own_workers._cores = lambda: 2
+own_workers.OWN_WORKERS.start(60)
+while True:
+    with own_workers.OWN_WORKERS.borrowed() as ready:
+        if ready:
+            break
+    time.sleep(0.05)
+here = Runner.run_here
+Runner.run_here = lambda *given: time.sleep(0.01) or here(*given)
+session = Session(InProcess(), path=sys.argv[1], limits=Limits(milliseconds_stepped_alone=0))
+rows = pa.table({"x": pa.array(range(400)), "g": pa.array([n % 7 for n in range(400)])})
+session.add_stream("t", rows, 40, 40)
+for text in sys.argv[2:]:
+    session.register(text)
+session.run(4)
+print([worker.process.pid for worker in ready][0], flush=True)
+"""
+
+
+def test_what_a_worker_has_written_outlives_it_and_the_driver(tmp_path: Path) -> None:
+    texts = [text for text in QUERIES if " u " not in text and not text.endswith(" u")]
+    command = [sys.executable, "-c", SCRIPT, str(tmp_path / "session"), *texts]
+    worker = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    while Path(f"/proc/{worker}").exists():
+        time.sleep(0.05)  # it ends when it sees that the driver has
+    with Session.open(tmp_path / "session", InProcess()) as session, with_streams(Limits()) as alone:
+        alone.run(4)
+        expected = [rows for text, rows in zip(QUERIES, answers(alone), strict=True) if text in texts]
+        assert answers(session) == expected
+        session.run(2)

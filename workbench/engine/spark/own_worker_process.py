@@ -169,5 +169,8 @@ def main(descriptor: int, place: int, reading: Sequence[int]) -> None:
     gc.disable()  # it would look through what stays
     importlib.import_module(OPERATORS)
     gc.enable()
-    with suppress(EOFError, OSError), PACKING.collecting():
-        OwnWorkerProcess(Connection(descriptor), place, Claims(reading)).run()
+    with PACKING.collecting(), suppress(EOFError, OSError):
+        try:
+            OwnWorkerProcess(Connection(descriptor), place, Claims(reading)).run()
+        finally:
+            PACKING.leave()  # the last commit names what was shown
