@@ -5,11 +5,15 @@ Orders are complete but for rows that are equal in all columns, since SQL leaves
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 from long import LONG
 from oracle.harness import FEW_ARE_MANY, Case, Feed, Oracle
 from oracle.random_streams import names, stream
 from pyspark.sql import SparkSession
+
+from workbench.engine.spark.in_process import InProcess
+from workbench.options import Options
 
 W = "(PARTITION BY g ORDER BY x DESC NULLS LAST, id)"
 
@@ -187,4 +191,44 @@ def test_analytic_functions_batch_by_batch(
         oracle.run(1)
         oracle.reopen()
         oracle.run(1)
+        oracle.check_changes()
+
+
+NEIGHBOURS = ("lag(v IGNORE NULLS)", "lead(v IGNORE NULLS)", "lag(v, 3 IGNORE NULLS)")
+IN_FRAMES = (
+    "first_value(v IGNORE NULLS)",
+    "last_value(v IGNORE NULLS)",
+    "nth_value(v, 2 IGNORE NULLS)",
+    "count(v)",
+    "sum(v)",
+)
+ORDERS = ("ORDER BY n", "ORDER BY n DESC")
+FRAMES = (
+    *ORDERS,
+    "ORDER BY n ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
+    "ORDER BY n ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING",
+    "ORDER BY n DESC RANGE UNBOUNDED PRECEDING",
+)
+
+
+@pytest.mark.parametrize("there", ["never", "first", "later", "last", "in some"])
+def test_values_that_are_null_in_whole_partitions(there: str) -> None:
+    """A column is NULL in all rows of a partition, or in those of some batches; a few rows are many here."""
+    batches, in_batch = 8, 2
+    some = {"never": [], "first": [0], "later": [4, 5], "last": [7], "in some": [1, 3, 6]}[there]
+    rows = [(batch, group) for batch in range(batches) for group in ("all", "none") * in_batch]
+    values = [at if batch in some and group == "all" else None for at, (batch, group) in enumerate(rows)]
+    table = pa.table({
+        "id": range(len(rows)), "g": [group for _, group in rows], "n": [at * 7 % 61 for at in range(len(rows))],
+        "v": pa.array(values, pa.int64()),
+    })  # fmt: skip
+    asked = [(call, order) for call in NEIGHBOURS for order in ORDERS] + [(c, f) for c in IN_FRAMES for f in FRAMES]
+    cases = {
+        f"q{number}": duck(f"SELECT id, {call} OVER (PARTITION BY g {frame}) AS a FROM t")
+        for number, (call, frame) in enumerate(asked)
+    }
+    options = Options(sharing=False)  # a node of several functions reads more
+    with Oracle(InProcess(), {"t": Feed(table, 0, 2 * in_batch)}, options, limits=FEW_ARE_MANY) as oracle:
+        oracle.register(cases)
+        oracle.run(batches)
         oracle.check_changes()

@@ -247,6 +247,8 @@ class Partitions:
                 entry = at[:, None] + (-1 - steps if side == "left" else steps)
                 near = slices.run.orders[np.clip(entry, 0, len(slices.run.orders) - 1)]
                 columns.append(np.where(steps < there[:, None], near, nothing[:, None]))
+        if not columns:  # no run has an entry, so there is no place either
+            return nothing
         in_order = np.sort(np.concatenate(columns, axis=1), axis=1)
         return np.asarray(in_order[:, -entries if side == "left" else entries - 1])
 
