@@ -16,6 +16,8 @@
   groups, for which there are more.
 - Frames of which a statistic of values is, such as a list, have 1,000 rows at most. Its check has the rows whose
   frames are longer.
+- A text or an array that a function makes by a number is not larger than it makes (``functions/sizes_made.py``). Its
+  check has the rows, or groups, that ask for more.
 - What is read from JSON in postgres can be written as it does (``functions/json_values.py``). Its check has
   the rows, or groups, for which it cannot.
 
@@ -23,8 +25,8 @@
   exactly one row of the target: one count for each key, of both streams. Where it has rows, the query goes on by a plan
   that does not rely on the key.
 
-Of quotients, rounded DOUBLEs, maps and JSON the branches that a CASE or COALESCE does not take are not looked at.
-Neither is a column of a subquery, CTE or view that nothing reads.
+Of quotients, rounded DOUBLEs, maps, sizes and JSON the branches that a CASE or COALESCE does not take are not looked
+at. Neither is a column of a subquery, CTE or view that nothing reads.
 
 A check is a query of its own. Where it has rows, the query that it belongs to does not go on, as after a function that
 raised.
@@ -35,7 +37,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import TypeGuard
+from typing import NamedTuple
 
 from workbench.sql.algebra.analytic import LONGEST_FRAME, AnalyticCall
 from workbench.sql.algebra.arithmetic import number
@@ -48,18 +50,21 @@ from workbench.sql.algebra.expressions import (
     Origin,
     calls,
     column_name,
+    is_call,
     walk,
 )
 from workbench.sql.algebra.patterns import UNDECIDED
 from workbench.sql.algebra.types import BOOLEAN, INTEGER
 from workbench.sql.constraints import Constraint, ForeignKey, foreign_keys
 from workbench.sql.functions.aggregate_rules import RULES
-from workbench.sql.functions.arrays.arrays import HAS_PLACE
+from workbench.sql.functions.arrays.arrays import HAS_PLACE, variable
+from workbench.sql.functions.arrays.lengths import ENDED
 from workbench.sql.functions.arrays.maps import MAP_FROM_ENTRIES, NO_MAP
 from workbench.sql.functions.calls import FUNCTIONS, call
 from workbench.sql.functions.json_values import UNREAD
 from workbench.sql.functions.numbers import NUMERIC_QUOTIENT
 from workbench.sql.functions.numeric_casts import ROUNDED_NUMERIC
+from workbench.sql.functions.sizes_made import MADE_HINT, MOST_SIZES, made_size
 from workbench.sql.logical import (
     Analyzed,
     Block,
@@ -88,9 +93,23 @@ from workbench.sql.windows.stream_time import ROW, now_of, row_number_key
 
 GROUP_ROWS = AggregateCall("count", (), INTEGER)
 """The statistic of a group that says how many rows it has."""
-_GUARDED = frozenset({NUMERIC_QUOTIENT, ROUNDED_NUMERIC, MAP_FROM_ENTRIES, *UNREAD})
-Guarded = tuple[Call, tuple[Expression, ...]]
-"""A part of an expression that must be looked at, and conditions under which it is taken, all of which hold then."""
+_GUARDED = frozenset({NUMERIC_QUOTIENT, ROUNDED_NUMERIC, MAP_FROM_ENTRIES, *UNREAD, *MOST_SIZES})
+
+
+class Guarded(NamedTuple):
+    """A part of an expression that must be looked at.
+
+    Attributes:
+        part: what it is.
+        inexact: whether it is not what the database has.
+        conditions: under which it is taken, all of which hold then.
+    """
+
+    part: Call
+    inexact: Expression
+    conditions: tuple[Expression, ...]
+
+
 _VIOLATED = (Output("violated", Constant(True, BOOLEAN)),)
 
 
@@ -209,14 +228,18 @@ def _of_arrays(block: Block) -> Iterator[Check]:
 def _of_guarded(block: Block, read: Block) -> Iterator[Check]:
     """The checks that quotients, JSON and maps are exactly the database's, in the rows and groups that reach them."""
     early, late = _early_and_late(block)
-    needed = {part for guarded in _early_and_late(read) for part, _ in guarded}
-    for part, taken in early:
-        where = conjunction(_without(block.where, part), *map(normal_form, taken), _not_exact(part))
+    ended = {has.arguments[0] for has in _places(block.where)}
+    needed = {each.part for guarded in _early_and_late(read) for each in guarded}
+    for part, found, taken in early:
+        if part in ended and part.function in ENDED:
+            continue  # it has a check as an array in FROM
+        where = _without(_of_first_place(block.where, part), part)
+        where = conjunction(where, *map(normal_form, taken), normal_form(found))
         rows = Block(block.inputs, where, _VIOLATED, window=block.window)
         yield _inexact(rows, part, part in needed)
-    for part, taken in late:
+    for part, found, taken in late:
         bare = replace(block, outputs=_VIOLATED, distinct=False, single=False)
-        inexact = conjunction(*map(normal_form, taken), _not_exact(part))
+        inexact = conjunction(*map(normal_form, taken), normal_form(found))
         if block.analytics:
             bare = replace(bare, qualify=conjunction(_without(block.qualify, part), inexact))
         else:
@@ -292,8 +315,22 @@ def _without(conditions: PredSet, part: Call) -> PredSet:
 
     A condition may test the kind of JSON, since that test has its own check, over more rows.
     """
-    read = {p: _guarded(predicate_expressions(p)) for p in conditions}
-    return pred_set(p for p, guarded in read.items() if all(_is_kind(g) and not _is_kind(part) for g, _ in guarded))
+    read = {p: [each.part for each in _guarded(predicate_expressions(p))] for p in conditions}
+    return pred_set(p for p, parts in read.items() if all(_is_kind(g) and not _is_kind(part) for g in parts))
+
+
+def _places(conditions: PredSet) -> Iterator[Call]:
+    """The conditions that an array in FROM has a place."""
+    return (part for side in predicate_expressions(conditions) for part in walk(side) if is_call(part, HAS_PLACE))
+
+
+def _of_first_place(conditions: PredSet, part: Call) -> PredSet:
+    """The conditions that choose the rows of a block, each with the first place alone of an array made of a part."""
+    found = (has.arguments[1] for has in _places(conditions) if part in walk(has.arguments[0]))
+    places = [place for place in found if isinstance(place, Column)]
+    others = (p for p in conditions if predicate_sources(p).isdisjoint(place.source for place in places))
+    first = (normal_form(call("=", place, Constant(1, INTEGER))) for place in places)
+    return conjunction(pred_set(others), *first)
 
 
 def _is_kind(part: Call) -> bool:
@@ -306,6 +343,8 @@ def _inexact(query: LogicalQuery, part: Call, needed: bool) -> Check:
         reason = "a map would have a key twice, NULL as a key, or more keys than values"
         hint = "MAP_FROM_ENTRIES(ARRAY_DISTINCT(x)) leaves out entries that are there twice"
         return Check(query, reason, hint, needed)
+    if (size := made_size(part)) is not None:
+        return Check(query, size.reason, MADE_HINT, needed)
     if part.function == NUMERIC_QUOTIENT:
         reason = "a quotient has more digits than can be kept: below 1/10000, or with many before the point"
         return Check(query, reason, "CAST one side AS DOUBLE PRECISION, or ROUND what is divided", needed)
@@ -320,8 +359,8 @@ def _inexact(query: LogicalQuery, part: Call, needed: bool) -> Check:
 def _guarded(expressions: Iterable[Expression]) -> dict[Guarded, None]:
     """What must be looked at in some expressions; what stands outside of CASE as well needs no conditions."""
     found = [each for e in expressions if not calls(e).isdisjoint(_GUARDED) for each in _taken(e, ())]
-    always = {part for part, conditions in found if not conditions}
-    return {each: None for each in found if not each[1] or each[0] not in always}
+    always = {each.part for each in found if not each.conditions}
+    return {each: None for each in found if not each.conditions or each.part not in always}
 
 
 def _taken(expression: Expression, conditions: tuple[Expression, ...]) -> Iterator[Guarded]:
@@ -330,8 +369,8 @@ def _taken(expression: Expression, conditions: tuple[Expression, ...]) -> Iterat
     A condition may itself read such a part: that is looked at in more rows, so no row is missed.
     """
     match expression:
-        case Call("lambda"):  # what CASE asks there may be asked of variables, which no row has
-            yield from ((part, conditions) for part in walk(expression) if _is_guarded(part))
+        case Call(_, (*_, Call("lambda"))):
+            yield from _of_elements(expression, conditions)
         case Call("case", (*pairs, otherwise)):
             for condition, value in zip(pairs[::2], pairs[1::2], strict=True):
                 yield from _taken(condition, conditions)
@@ -343,27 +382,43 @@ def _taken(expression: Expression, conditions: tuple[Expression, ...]) -> Iterat
             for argument in arguments:
                 yield from _taken(argument, conditions)
                 conditions = (*conditions, call("is_null", argument))
-        case Call(_, arguments):
-            if _is_guarded(expression):
-                yield expression, conditions
+        case Call(function, arguments):
+            if function in _GUARDED and (inexact := _not_exact(expression)) is not None:
+                yield Guarded(expression, inexact, conditions)
             for argument in arguments:
                 yield from _taken(argument, conditions)
 
 
-def _is_guarded(part: Expression) -> TypeGuard[Call]:
-    return isinstance(part, Call) and part.function in _GUARDED
+def _of_elements(over: Call, conditions: tuple[Expression, ...]) -> Iterator[Guarded]:
+    """The parts of a call with a lambda; in the lambda one is inexact where it is for some elements."""
+    *arrays, each = over.arguments
+    for array in arrays:
+        yield from _taken(array, conditions)
+    *variables, body = each.arguments if isinstance(each, Call) else ()
+    own = variable(0, BOOLEAN)
+    for part, inexact, taken in _taken(body, ()):
+        if "variable" in calls(part) and over.function != "aggregate":
+            some = call("and", *taken, inexact) if taken else inexact
+            of_each = Call("lambda", (*variables, some), BOOLEAN)
+            tested = call("zip_with" if len(arrays) > 1 else "transform", *arrays, of_each)
+            yield Guarded(part, call("exists", tested, Call("lambda", (own, own), BOOLEAN)), conditions)
+        else:  # what CASE asks there may be asked of variables, which no row has
+            yield Guarded(part, inexact, conditions)
 
 
-def _not_exact(part: Call) -> PredSet:
+def _not_exact(part: Call) -> Expression | None:
     """The condition that a quotient by a number other than 0, or a rounded DOUBLE, is NULL; JSON or a map not made."""
+    if part.function in MOST_SIZES:
+        size = made_size(part)
+        return None if size is None else size.beyond
     if part.function == MAP_FROM_ENTRIES:
-        return normal_form(call(NO_MAP, *part.arguments))
+        return call(NO_MAP, *part.arguments)
     if part.function in UNREAD:
         unread = UNREAD[part.function]
-        return normal_form(call(unread, *part.arguments[: FUNCTIONS[unread].most]))
+        return call(unread, *part.arguments[: FUNCTIONS[unread].most])
     if part.function == ROUNDED_NUMERIC:
         known = call("not", call("is_null", part.arguments[0]))
-        return normal_form(call("and", call("is_null", part), known))
+        return call("and", call("is_null", part), known)
     there = [call("not", call("is_null", side)) for side in part.arguments]
     divides = call("<>", part.arguments[1], Constant(0, INTEGER))
-    return normal_form(call("and", call("is_null", part), *there, divides))
+    return call("and", call("is_null", part), *there, divides)

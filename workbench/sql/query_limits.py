@@ -11,7 +11,9 @@ from collections.abc import Iterable, Mapping
 from sqlglot import exp
 
 from workbench.errors import UnsupportedError
-from workbench.sql.algebra.expressions import Call, Expression
+from workbench.sql.algebra.expressions import Call, Constant, Expression, calls, walk
+from workbench.sql.algebra.types import BOOLEAN
+from workbench.sql.functions.sizes_made import MADE_HINT, MOST_SIZES, made_size
 from workbench.sql.logical import (
     Block,
     Input,
@@ -83,6 +85,26 @@ def refuse_growth(expression: Expression, source: SourceText, node: exp.Expr) ->
         megabytes = f"{size / 1_000_000:,.0f}" if size < 10**15 else "billions of"
         what = f"a value that may become as large as {megabytes} MB for one row is not supported"
         raise UnsupportedError(what, **source.of(node), hint=_BOUNDED)
+
+
+def refuse_made(expression: Expression, source: SourceText, node: exp.Expr) -> None:
+    """Refuse a call that makes more than its function does: of constants, or of what AGGREGATE carries.
+
+    Raises:
+        UnsupportedError: at its node.
+    """
+    if not isinstance(expression, Call):
+        return
+    if (size := made_size(expression)) is not None and size.beyond == Constant(True, BOOLEAN):
+        raise UnsupportedError(size.reason, **source.of(node), hint=MADE_HINT)
+    if expression.function == "aggregate" and not calls(expression.arguments[-1]).isdisjoint(MOST_SIZES):
+        for part in walk(expression.arguments[-1]):
+            size = made_size(part) if isinstance(part, Call) and "variable" in calls(part) else None
+            if size is not None:
+                what = (
+                    f"a lambda of AGGREGATE in which {size.reason.replace(' would make', ' may make')} is not supported"
+                )
+                raise UnsupportedError(what, **source.of(node), hint="bound it, as in LEAST(n, 100)")
 
 
 def refuse_kept(arguments: Iterable[Expression], source: SourceText, node: exp.Expr) -> None:

@@ -28,11 +28,12 @@ from workbench.sql.functions.declaration import Arguments, function
 from workbench.sql.functions.json_writers import double_in_postgres
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
 from workbench.sql.functions.results import as_text
+from workbench.sql.functions.sizes_made import MOST_SIZES
 from workbench.sql.syntax.dialects import ONLY_POSTGRES
 
 _MOST_FACTORIAL = 33
 """The factorial of the next number has more than 38 digits."""
-_MOST_PARTS, _MOST_WIDTH = 100, 1_000_000
+_MOST_PARTS, _MOST_WIDTH = 100, MOST_SIZES["lpad_in_postgres"]
 _PART = re.compile(r"%(?:%|(?:([0-9]+)\$)?(-*)([0-9]*)([sIL]))")
 
 
@@ -171,8 +172,6 @@ def part(b: ExpressionBinder, node: exp.SplitPart) -> Expression:
 def padded(b: ExpressionBinder, node: exp.Pad) -> Expression:
     """LPAD(s, n[, fill]) and RPAD."""
     length = b.bind(node.expression)
-    if isinstance(length, Constant) and isinstance(length.value, int) and length.value > _MOST_WIDTH:
-        b.source.refuse(f"padding to more than {_MOST_WIDTH} characters", node.expression)
     fill = b.bind(node.args["fill_pattern"]) if node.args.get("fill_pattern") else Constant(" ", STRING)
     name = "lpad_in_postgres" if node.args.get("is_left") else "rpad_in_postgres"
     return call(name, b.bind(node.this), length, fill)

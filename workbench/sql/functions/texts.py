@@ -20,6 +20,7 @@ from workbench.sql.functions.declaration import COMPARED, EVERYWHERE, Render, ea
 from workbench.sql.functions.matches import part_by_pattern
 from workbench.sql.functions.reading import PATTERN_HINT, ExpressionBinder, reads, reads_name, text_in_spark
 from workbench.sql.functions.results import as_text
+from workbench.sql.functions.sizes_made import MOST_SIZES
 from workbench.sql.functions.texts_of_postgres import part_between
 from workbench.sql.syntax.dialects import ONLY_DUCKDB, ONLY_POSTGRES, SPARK_FAMILY
 
@@ -31,7 +32,7 @@ _NULL, _ONE = Constant(None, STRING), Constant(1, INTEGER)
 
 _BLANKS = "".join(chr(code) for code in range(0x10000) if unicodedata.category(chr(code)) == "Zs")
 """The blanks of Unicode."""
-_MOST = 100_000
+_MOST = MOST_SIZES["repeat"]
 """Characters of a text that ``repeat`` or ``space`` makes."""
 
 

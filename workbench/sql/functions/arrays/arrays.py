@@ -22,12 +22,15 @@ from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import COMPARED, Arguments, TypeRule, each, function
 from workbench.sql.functions.order_of_parts import sorted_parts
 from workbench.sql.functions.reading import ExpressionBinder, reads
+from workbench.sql.functions.sizes_made import MOST_SIZES
 from workbench.sql.functions.times.time_series import series_of_times
 from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
 
-MOST_ELEMENTS = 100_000
+MOST_ELEMENTS = MOST_SIZES["sequence"]
 """Elements of an array that ``sequence`` or ``array_repeat`` makes."""
 _NEAR = f"try_subtract({{1}}, {{0}}) between {1 - MOST_ELEMENTS} and {MOST_ELEMENTS - 1}"
+_FEW = f"abs(cast(try_subtract({{1}}, {{0}}) as decimal(20,0))) < {MOST_ELEMENTS} * abs(cast({{2}} as decimal(20,0)))"
+"""Whether a sequence with a step, which may be long, has at most as many elements."""
 _FORWARD = "({2} > 0 and {0} <= {1} or {2} < 0 and {0} >= {1})"
 TEXTS = array_of(STRING)
 HAS_PLACE = "has_place"
@@ -199,7 +202,7 @@ def _sequence(call: Call, arguments: Sequence[str]) -> str:
     """SEQUENCE, whose step must lead from one end to the other."""
     if len(arguments) == 2:
         return f"(case when {_NEAR} then sequence({{0}}, {{1}}) end)".format(*arguments)
-    return f"(case when ({_NEAR}) and {_FORWARD} then sequence({{0}}, {{1}}, {{2}}) end)".format(*arguments)
+    return f"(case when {_FEW} and {_FORWARD} then sequence({{0}}, {{1}}, {{2}}) end)".format(*arguments)
 
 
 def _lambda(call: Call, arguments: Sequence[str]) -> str:

@@ -14,6 +14,10 @@ _AS_LONG = frozenset({
 """Functions whose result is at most as long as their first argument."""
 
 
+ENDED = ("sequence", "array_repeat")
+"""The functions of arrays in FROM that ``ended`` changes, so that a check of that array finds those that are longer."""
+
+
 def longest(array: Expression) -> int | None:
     """The number of elements that an array has at most.
 

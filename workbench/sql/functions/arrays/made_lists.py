@@ -27,7 +27,7 @@ _ONE, _ZERO = Constant(1, INTEGER), Constant(0, INTEGER)
 
 @reads(exp.GenerateSeries, parts="start end step is_end_exclusive", dialects=ONLY_DUCKDB)
 def series(b: ExpressionBinder, node: exp.GenerateSeries) -> Expression:
-    """RANGE(first, end, step) without the end, and GENERATE_SERIES with it: NULL of more than 10,000 numbers."""
+    """RANGE(first, end, step) without the end, and GENERATE_SERIES with it."""
     if (times := series_of_times(b, node)) is not None:
         return times
     start, end, *step = b.parts(node, "start", "end", "step")

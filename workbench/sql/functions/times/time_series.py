@@ -13,9 +13,10 @@ from workbench.sql.algebra.types import BOOLEAN, DATE, INSTANT, INTEGER, TIMESTA
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import function
 from workbench.sql.functions.reading import ExpressionBinder
+from workbench.sql.functions.sizes_made import MOST_SIZES
 from workbench.sql.functions.times.intervals import IntervalPart, interval_parts
 
-_MOST_VALUES = 10_000
+_MOST_VALUES = MOST_SIZES["series"]
 """Values in a series at most, as in FROM."""
 _MICROS = {"days": 86_400_000_000, "seconds": 1_000_000}
 

@@ -155,15 +155,16 @@ def _compact(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
 
 
 def _sequence(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
-    """Numbers from one to another; NULL where these are far apart, or the step does not lead there."""
+    """Numbers from one to another; NULL where there would be too many, or the step does not lead there."""
     known = np.logical_and.reduce([np.asarray(argument.is_valid()) for argument in arguments])
     start, end, *steps = (whole_numbers(argument, 0) for argument in arguments)
     distance = end - start
-    known &= ((distance < 0) == (end < start)) & (distance > -MOST_ELEMENTS) & (distance < MOST_ELEMENTS)  # it fits
-    # Longer steps than that lead nowhere, and their number of 64 bits need not have a positive one.
-    step = np.clip(steps[0], -MOST_ELEMENTS, MOST_ELEMENTS) if steps else np.where(distance < 0, -1, 1)
+    known &= (distance < 0) == (end < start)  # it fits
+    step = steps[0] if steps else np.where(distance < 0, -1, 1)
     known &= ((step > 0) & (distance >= 0)) | ((step < 0) & (distance <= 0))
-    counts = np.where(known, np.abs(distance) // np.maximum(np.abs(step), 1) + 1, 0)
+    whole = np.abs(distance).view(np.uint64) // np.maximum(np.abs(step).view(np.uint64), np.uint64(1))
+    known &= whole < MOST_ELEMENTS
+    counts = np.where(known, whole.astype(np.int64) + 1, 0)
     ends = np.cumsum(counts)
     places = np.arange(counts.sum()) - np.repeat(ends - counts, counts)
     values = pa.array(np.repeat(start, counts) + places * np.repeat(step, counts))
