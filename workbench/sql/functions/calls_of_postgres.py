@@ -26,6 +26,7 @@ from workbench.sql.algebra.types import DOUBLE, INTEGER, STRING, DataType, Kind,
 from workbench.sql.functions.calls import call, within
 from workbench.sql.functions.declaration import Arguments, function
 from workbench.sql.functions.json_writers import double_in_postgres
+from workbench.sql.functions.letters import capital, small
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
 from workbench.sql.functions.results import as_text
 from workbench.sql.functions.sizes_made import MOST_SIZES
@@ -44,8 +45,7 @@ def _initcap(text: str) -> str:
     """Letters behind letters and digits are small, others are capitals."""
     written, inside = "", False
     for sign in text:
-        changed = sign.lower() if inside else sign.upper()
-        written += changed if len(changed) == 1 else sign
+        written += small(sign) if inside else capital(sign)
         inside = sign.isalnum()
     return written
 

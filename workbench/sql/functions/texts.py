@@ -22,7 +22,7 @@ from workbench.sql.functions.reading import PATTERN_HINT, ExpressionBinder, read
 from workbench.sql.functions.results import as_text
 from workbench.sql.functions.sizes_made import MOST_SIZES
 from workbench.sql.functions.texts_of_postgres import part_between
-from workbench.sql.syntax.dialects import ONLY_DUCKDB, ONLY_POSTGRES, SPARK_FAMILY
+from workbench.sql.syntax.dialects import DATABASES, ONLY_DUCKDB, ONLY_POSTGRES, SPARK_FAMILY
 
 _REGULAR: dict[type[exp.Expr], str] = {
     exp.RegexpExtract: "regexp_extract", exp.RegexpReplace: "regexp_replace", exp.RegexpCount: "regexp_count",
@@ -341,7 +341,7 @@ DECLARED = [
     function("regexp_escape(string): string", python=_escaped, names="regexp_escape", dialects=ONLY_DUCKDB,
              help="regexp_escape(text) Returns a regular expression that finds the text.",
              example="SELECT regexp_escape('a.b') → a\\.b"),
-    *of_nodes([exp.Upper, exp.Lower], "(string): string", EVERYWHERE),
+    *of_nodes([exp.Upper, exp.Lower], "(string): string", EVERYWHERE - DATABASES),
     function("length(string): integer"),
     function("substr(string, integer[, integer]): string", _with_int_arguments("substring")),
     function("||(any, any)", "concat({0}, {1})", rule=typed([coercion.as_string], STRING)),

@@ -409,8 +409,9 @@ def test_lambdas_have_the_values_of_spark(spark: SparkSession) -> None:
 def test_every_letter_has_the_case_that_spark_gives_it(spark: SparkSession) -> None:
     letters = [chr(code) for code in range(1, 0x1F000) if not 0xD800 <= code < 0xE000]
     text = Column("s", STRING)
-    batch = pa.RecordBatch.from_pydict({"s": letters})
-    wrong = compared(spark, batch, [Call(name, (text,), STRING) for name in ("upper", "lower")])
+    batch = pa.RecordBatch.from_pydict({"s": [*letters, "ΑΣ", "Straße", "\u01c6\u0149İ"]})
+    names = (case + end for case in ("upper", "lower") for end in ("", "_in_duckdb", "_in_postgres"))
+    wrong = compared(spark, batch, [Call(name, (text,), STRING) for name in names])
     assert not wrong, "\n".join([f"{len(wrong)} differ", *wrong[:40]])
 
 

@@ -11,22 +11,14 @@ from workbench.arrow.python_values import over_columns
 from workbench.engine.physical.stored.kernels.kernel import Kernel, constant_integer, constant_text, of_kinds
 from workbench.sql.algebra.expressions import Call
 from workbench.sql.algebra.types import Kind
+from workbench.sql.functions.letters import SINCE_UNICODE_15
 
 _TEXTS = of_kinds(Kind.STRING)
-_SINCE_UNICODE_15 = dict(
-    [
-        *((0x019B, 0xA7DC), (0x0264, 0xA7CB), (0x1C8A, 0x1C89)),
-        *((lower, lower - 1) for lower in (0xA7CD, 0xA7CF, 0xA7D3, 0xA7D5, 0xA7DB)),
-        *((0x10D70 + at, 0x10D50 + at) for at in range(22)),
-        *((0x16EBB + at, 0x16EA0 + at) for at in range(25)),
-    ]
-)
-"""Letters that Spark has in both cases, and some Python does not yet: the code of each in lower and in upper case."""
-_LOWER = {upper: lower for lower, upper in _SINCE_UNICODE_15.items()}
+_LOWER = {upper: lower for lower, upper in SINCE_UNICODE_15.items()}
 
 
 def _upper(text: str) -> str:
-    return text.translate(_SINCE_UNICODE_15).upper()
+    return text.translate(SINCE_UNICODE_15).upper()
 
 
 def _lower(text: str) -> str:
