@@ -294,7 +294,7 @@ def test_packs_that_are_shown_go_on_being_filled(tmp_path: Path) -> None:
 
 
 SCRIPT = """
-import sys, time
+import os, sys, time
 import pyarrow as pa
 from workbench import Session
 from workbench.engine.operators.runner import Runner
@@ -311,22 +311,25 @@ while True:
     time.sleep(0.05)
 here = Runner.run_here
 Runner.run_here = lambda *given: time.sleep(0.01) or here(*given)
-session = Session(InProcess(), path=sys.argv[1], limits=Limits(milliseconds_stepped_alone=0))
+session = Session(InProcess(), path=sys.argv[2], limits=Limits(milliseconds_stepped_alone=0))
 rows = pa.table({"x": pa.array(range(400)), "g": pa.array([n % 7 for n in range(400)])})
 session.add_stream("t", rows, 40, 40)
-for text in sys.argv[2:]:
+for text in sys.argv[3:]:
     session.register(text)
 session.run(4)
 print([worker.process.pid for worker in ready][0], flush=True)
+if sys.argv[1] == "dies":
+    os._exit(0)  # the worker ends when it sees that
 """
 
 
-def test_what_a_worker_has_written_outlives_it_and_the_driver(tmp_path: Path) -> None:
+@pytest.mark.parametrize("driver", ["dies", "ends"])
+def test_what_a_worker_has_written_outlives_it_and_the_driver(tmp_path: Path, driver: str) -> None:
     texts = [text for text in QUERIES if " u " not in text and not text.endswith(" u")]
-    command = [sys.executable, "-c", SCRIPT, str(tmp_path / "session"), *texts]
+    command = [sys.executable, "-c", SCRIPT, driver, str(tmp_path / "session"), *texts]
     worker = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     while Path(f"/proc/{worker}").exists():
-        time.sleep(0.05)  # it ends when it sees that the driver has
+        time.sleep(0.05)
     with Session.open(tmp_path / "session", InProcess()) as session, with_streams(Limits()) as alone:
         alone.run(4)
         expected = [rows for text, rows in zip(QUERIES, answers(alone), strict=True) if text in texts]

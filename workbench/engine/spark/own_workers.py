@@ -11,6 +11,7 @@ in vain is at most what was paid before (the rule of ski rental; A. Karlin et al
 
 from __future__ import annotations
 
+import atexit
 import os
 import socket
 import subprocess
@@ -220,7 +221,9 @@ class OwnWorkers:
         return self._claims[0].claimed(0)
 
     def end(self) -> None:
-        """End all of them."""
+        """End all of them; a process that is forked from this one has none."""
+        if self._process != os.getpid():
+            return
         with self._lock:
             self._started = 0
             while self.workers:
@@ -244,3 +247,4 @@ def _cores() -> int:
 
 
 OWN_WORKERS = OwnWorkers()
+atexit.register(OWN_WORKERS.end)
