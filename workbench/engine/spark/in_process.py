@@ -29,8 +29,8 @@ class NeedsSparkError(EngineError):
 class InProcess:
     """Runs the jobs of a session without Spark; ``JobRunner`` has what its methods mean.
 
-    It has one core. What Spark would evaluate is refused when it is registered or asked: an expression without a
-    kernel, such as FROM_JSON; a join of many pairs without a key; an answer of very many rows.
+    It has one core, beside own workers. What Spark would evaluate is refused when it is registered or asked: an
+    expression without a kernel, such as FROM_JSON; a join of many pairs without a key; an answer of very many rows.
 
     Example:
         >>> from workbench import Session
