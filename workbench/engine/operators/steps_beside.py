@@ -66,6 +66,8 @@ class StepsBeside:
     def took(self, seconds: float) -> None:
         """Hear of a step that this process has run; own workers are started when that is worth it."""
         self._seconds += seconds
+        if not self._has_store:
+            OWN_WORKERS.start(self._seconds)
 
     @contextmanager
     def batch(self, later: Mapping[str, LaterWork]) -> Iterator[Callable[[], dict[str, Any]]]:
@@ -95,11 +97,13 @@ class StepsBeside:
                 self.workers = []
 
     def _borrowed(self) -> AbstractContextManager[list[OwnWorker]]:
-        """The workers for a batch, started when that is worth it."""
-        if shared_text(self._folder, self._jobs.limits.bytes_fetched_from_store):
-            return nullcontext([])  # they would have the folder through a store, where the driver's rows are not yet
-        OWN_WORKERS.start(self._seconds)
-        return OWN_WORKERS.borrowed()
+        """The workers for a batch; none where they would have the folder through a store: the driver's rows are not
+        there yet."""
+        return nullcontext([]) if self._has_store else OWN_WORKERS.borrowed()
+
+    @property
+    def _has_store(self) -> bool:
+        return bool(shared_text(self._folder, self._jobs.limits.bytes_fetched_from_store))
 
     def _with(self, worker: OwnWorker, ask: Callable[[], T]) -> T | None:
         """What a worker answers; ``None`` where it has ended: the batch does without it."""

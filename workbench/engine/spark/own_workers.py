@@ -178,19 +178,21 @@ class OwnWorkers:
         return min(MOST_WORKERS, _cores() - 1)
 
     def start(self, seconds: float) -> None:
-        """Start what is missing, unless steps have taken less than that is worth.
+        """Start what is missing, unless steps have taken less than that is worth, or a batch has the others.
 
         Args:
             seconds: of the processor that steps have taken one after the other.
         """
-        if seconds < _SECONDS_UNTIL_STARTED:
+        if seconds < _SECONDS_UNTIL_STARTED or not self._lock.acquire(blocking=False):
             return
-        with self._lock:
+        try:
             places = {*range(1, 1 + self.most)} - {worker.place for worker in self.workers}
             for place in places if self._started < _MOST_STARTED else ():
                 self._started += 1
                 with suppress(OSError):  # no memory, or no processes: there is one way less
                     self.workers.append(OwnWorker(place, self._claims[0]))
+        finally:
+            self._lock.release()
 
     @contextmanager
     def borrowed(self) -> Iterator[list[OwnWorker]]:
