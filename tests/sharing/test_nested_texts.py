@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 from collections import Counter
 
 import duckdb
@@ -19,6 +20,8 @@ from workbench.sql.checks import checks_of
 
 COUNT = int(os.environ.get("ARGUS_PLANS", 60))
 FIRST = int(os.environ.get("ARGUS_SEED", 0))
+DEVIATES = re.compile(r"(?:IN|ALL|ANY) \(.*SELECT \(SELECT")
+"""DuckDB compares with a subquery in a list that is empty for the outer row: k NOT IN (SELECT (SELECT …) …) is NULL."""
 PATIENCE = 300 + COUNT
 """Seconds for a test that plans as many texts."""
 DEFECTS = [
@@ -114,6 +117,14 @@ def test_an_aggregate_of_a_subquery_is_of_the_query_around_in_postgres() -> None
         planned(of_rows.replace("MIN(v) FROM u WHERE k = t.a", "MIN(v) FROM u WHERE k = a"), SCHEMA, "postgres")
 
 
+def test_an_empty_list_of_subqueries_has_no_value_as_standard_sql_says_and_duckdb_does_not() -> None:
+    database, rows = small_tables()
+    sql = "SELECT k, k NOT IN (SELECT (SELECT y.k FROM u y WHERE y.k = 3) FROM t WHERE t.a < u.k) FROM u"
+    assert DEVIATES.search(sql)
+    assert answer(bind(sql, "duckdb", SCHEMA).named("q")["q"], rows)[0, True] == 3
+    assert Counter(database.execute(sql).fetchall())[0, None] == 3
+
+
 @pytest.mark.timeout(PATIENCE)
 def test_random_texts_are_answered_as_duckdb_answers_them() -> None:
     """Texts whose answer does not depend on the order of equal rows, by the evaluator that defines a logical query."""
@@ -121,7 +132,7 @@ def test_random_texts_are_answered_as_duckdb_answers_them() -> None:
     database, rows = small_tables()
     for seed in range(FIRST, FIRST + COUNT):
         sql = NestedTexts(seed).text()
-        if "LIMIT" in sql or "OVER" in sql or "ROLLUP" in sql:
+        if "LIMIT" in sql or "OVER" in sql or "ROLLUP" in sql or DEVIATES.search(sql):
             continue
         try:
             logical = bind(sql, "duckdb", SCHEMA).named("q")["q"]
