@@ -30,7 +30,7 @@ from long import LONG
 from pyspark.sql import SparkSession
 
 from workbench.arrow.stored_values import to_texts
-from workbench.arrow.types import to_shown
+from workbench.arrow.types import to_arrow, to_shown
 from workbench.engine.physical.row_inputs import over_rows
 from workbench.engine.physical.stored.kernels.lambdas import LAMBDA_KERNELS
 from workbench.engine.physical.stored.kernels.table import KERNELS, kernel_of
@@ -463,3 +463,33 @@ def test_functions_of_doubles_have_the_bits_of_spark(spark: SparkSession) -> Non
     asked += [Call(name, (x, y), DOUBLE) for name in ("power", "power_ieee", "atan2", "hypot", "%_ieee", "nanvl")]
     wrong = compared(spark, batch, asked)
     assert not wrong, "\n".join([f"{len(wrong)} differ", *wrong[:40]])
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_decimals_of_too_many_digits_are_rounded_as_spark_rounds_them(spark: SparkSession, seed: int) -> None:
+    random = Random(seed)
+    types = [decimal(38, 10), decimal(38, 4), decimal(38, 37), decimal(30, 20), decimal(38, 0), decimal(20, 19)]
+
+    def value(type_: DataType) -> Decimal:
+        digits = random.choice([1, 10, 19, type_.precision - 1, type_.precision])
+        unscaled = random.choice([random.randrange(10**digits), 10**digits - 1, 5 * 10 ** max(digits - 20, 0)])
+        return Decimal((random.randrange(2), tuple(map(int, str(unscaled))), -type_.scale))
+
+    sides = [Column(f"d{place}", type_) for place, type_ in enumerate(types)] + [Column("i", INTEGER)]
+    many = [[*(value(type_) for _ in range(2_000)), None] for type_ in types]
+    whole = [*(random.choice([0, 1, -7, 2**63 - 1, -(2**63), random.randrange(10**6)]) for _ in range(2_000)), None]
+    arrays = [*(pa.array(values, to_arrow(type_)) for values, type_ in zip(many, types, strict=True)), pa.array(whole)]
+    batch = pa.RecordBatch.from_arrays(arrays, [side.name for side in sides])
+    pairs = itertools.product(sides, sides)
+    asked = [made for a, b in pairs for sign in "+-*" if isinstance(made := call(sign, a, b), Call)]
+    wrong = compared(spark, batch, [made for made in asked if made.type.kind is Kind.DECIMAL])
+    assert not wrong, "\n".join([f"{len(wrong)} differ", *wrong[:40]])
+
+
+def test_a_function_of_nothing_is_nothing() -> None:
+    batch = pa.RecordBatch.from_pydict({"s": ["a", None]})
+    text, nothing = Column("s", STRING), Constant(None, STRING)
+    for made in (call("trim", text, nothing), call("replace", text, nothing, text), call("rlike", text, nothing)):
+        assert isinstance(made, Call)
+        value = computed_value(made)
+        assert value is not None and value.values(batch).to_pylist() == [None, None]

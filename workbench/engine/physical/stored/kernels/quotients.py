@@ -120,7 +120,7 @@ def _rounded_quotients(numbers: pa.Array, divisors: pa.Array, shift: int, type_:
             return from_64_bits(pa.array(np.where((number < 0) != (divisor < 0), -away, away), mask=missing), type_)
     known = np.asarray(numbers.is_valid()) & np.asarray(divisors.is_valid())
     pairs = zip(large_integers(numbers).tolist(), large_integers(divisors).tolist(), known.tolist(), strict=True)
-    found = (_rounded(a * up, b * down) if valid and b else None for a, b, valid in pairs)
+    found = (quotient_half_away(a * up, b * down) if valid and b else None for a, b, valid in pairs)
     return from_integers((a if a is not None and abs(a) < room else None for a in found), type_)
 
 
@@ -150,7 +150,7 @@ def _numeric_quotient(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
         part = rest * 10**digits
         if part >= 10**MAX_PRECISION or max(whole, part // b) >= 10**_DIGITS_OF_QUOTIENT:
             return None
-        away = whole * 10**kept + _rounded(part, b) * 10 ** (kept - digits)
+        away = whole * 10**kept + quotient_half_away(part, b) * 10 ** (kept - digits)
         return None if away >= 10**call.type.precision else -away if (above < 0) != (below < 0) else away
 
     first, at = _distinct_pairs(arguments[0], arguments[1])
@@ -230,7 +230,7 @@ def _furthest(numbers: npt.NDArray[np.int64]) -> int:
     return max(int(numbers.max(initial=0)), -int(numbers.min(initial=0)))
 
 
-def _rounded(number: int, divisor: int) -> int:
+def quotient_half_away(number: int, divisor: int) -> int:
     """A quotient of whole numbers, half away from zero."""
     away = (2 * abs(number) + abs(divisor)) // (2 * abs(divisor))
     return away if (number < 0) == (divisor < 0) else -away

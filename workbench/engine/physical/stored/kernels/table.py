@@ -36,18 +36,21 @@ from workbench.engine.physical.stored.kernels.nested import NESTED_KERNELS
 from workbench.engine.physical.stored.kernels.numbers import NUMBER_KERNELS
 from workbench.engine.physical.stored.kernels.patterns import PATTERN_KERNELS
 from workbench.engine.physical.stored.kernels.quotients import EXACT_KERNELS, QUOTIENT_KERNELS
+from workbench.engine.physical.stored.kernels.rounded_decimals import ROUNDED_KERNELS
 from workbench.engine.physical.stored.kernels.texts import TEXT_KERNELS
 from workbench.engine.physical.stored.kernels.times import DAY_KERNELS, TIME_KERNELS
 from workbench.engine.physical.stored.kernels.times_of_texts import TIMES_OF_TEXTS
 from workbench.engine.physical.stored.kernels.variances import VARIANCE_KERNELS
 from workbench.engine.physical.stored.kernels.zones import ZONE_KERNELS
 from workbench.engine.storage.grouping import group_rows, numbers_of
+from workbench.sql.algebra.coercion import is_null
 from workbench.sql.algebra.expressions import Call, Column, Constant, Expression, calls, columns, walk
 from workbench.sql.algebra.types import DataType, Kind
-from workbench.sql.functions.calls import FUNCTIONS
+from workbench.sql.functions.calls import FUNCTIONS, is_strict
 
 _TABLES: Sequence[Mapping[str, Kernel]] = (
-    CONDITION_KERNELS, NUMBER_KERNELS, MATHEMATICS_KERNELS, QUOTIENT_KERNELS, EXACT_KERNELS, VARIANCE_KERNELS,
+    CONDITION_KERNELS, NUMBER_KERNELS, MATHEMATICS_KERNELS, QUOTIENT_KERNELS, EXACT_KERNELS, ROUNDED_KERNELS,
+    VARIANCE_KERNELS,
     TEXT_KERNELS, TIME_KERNELS, PATTERN_KERNELS, DAY_KERNELS, CHOICE_KERNELS, NESTED_KERNELS, CHANGED_LIST_KERNELS,
     MAP_KERNELS, ZONE_KERNELS, HASH_KERNELS, FORMAT_KERNELS, TIMES_OF_TEXTS, {"cast": CAST}, ROW_KERNELS, JSON_KERNELS,
     ADDRESS_KERNELS,
@@ -65,6 +68,9 @@ def _in_python(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
 
 _IN_PYTHON = Kernel(_in_python, lambda call: True, nested=True)
 KERNELS |= {name: (_IN_PYTHON,) for name, each in FUNCTIONS.items() if each.python is not None and name not in KERNELS}
+
+_NOTHING = Kernel(lambda call, arguments: pa.nulls(len(arguments[0]), to_arrow(call.type)), lambda call: True)
+"""Of a function that is NULL where an argument is, of a constant that is NULL."""
 
 HIGHEST = 100
 """Operators inside one another that are evaluated here: a walk follows them by calls, and a Python worker takes a
@@ -209,4 +215,6 @@ def kernel_of(call: Call) -> Kernel | None:
     """The kernel that evaluates a call, if there is one."""
     if call.type.is_text_when_stored and has_months(call.type):
         return None  # Arrow does not cast numbers of months within lists
+    if is_strict(call.function) and any(map(is_null, call.arguments)):
+        return _NOTHING
     return next((k for k in KERNELS.get(call.function, ()) if call.arguments and k.accepts(call)), None)
