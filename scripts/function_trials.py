@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import sys
+import re
 from collections.abc import Iterator
 
 from workbench.errors import WorkbenchError
@@ -27,6 +27,8 @@ LONGER = (
     "p, a, a",
     "a, a, a, a, a, a",
     "MINUTE, ts, ts",
+    "'minute', ts, ts",
+    "s, '%Y'",
     "SPLIT(s, ','), v -> v = s",
     "SPLIT(s, ','), 0, (n, v) -> n",
     "SPLIT(s, ','), SPLIT(s, ','), (v, w) -> v",
@@ -106,10 +108,37 @@ SPELLED = {
     "window": "window(ts, '1 hour')",
     "session_window": "session_window(ts, '1 hour')",
     "timestampadd": "TIMESTAMPADD(MINUTE, 5, ts)",
+    "mode": "mode(a); MODE() WITHIN GROUP (ORDER BY a)",
+    "string_agg": "string_agg(a); string_agg(a, ', ')",
+    **{name: f"{name}(s, a)" for name in ("json_object_agg", "jsonb_object_agg", "json_group_object", "row")},
+    "datetrunc": "datetrunc('MON', d); datetrunc('MON', ts)",
+    **{name: f"{name}(s, '$.a')" for name in ("json_exists", "json_value")},
+    "list_cat": "list_cat(SPLIT(s, ','), SPLIT(s, ','))",
     "overlay": "OVERLAY(s PLACING 'a' FROM 1)",
     **{name: f"ts > {name}()" for name in NOW},
 }
 """Functions whose calls have a form of their own; several are tried one after the other."""
+_AS_TEXT = re.compile(
+    r"function='cast', arguments=\(Column\(name='\w+', type=[^<]*<Kind\.[^>]*>[^<]*, source=0\),\),"
+    r" type=DataType\(kind=<Kind.STRING"
+)
+"""A column that a text is made of, in what a call is bound to."""
+_OF_TEXT = re.compile(r"(?<!SPLIT)[( ]s[,)]")
+"""A text among the arguments of a call."""
+
+
+def shown(name: str, dialect: str) -> str:
+    """The call that shows a function: the first that is bound, of a text where that one makes a text of its column."""
+    calls = readings(name, dialect)
+    first, meaning = next(calls, ("", ""))
+    if not _AS_TEXT.search(meaning):
+        return first
+    return next((call for call, meaning in calls if _OF_TEXT.search(call) and not _is_text(meaning)), first)
+
+
+def _is_text(meaning: str) -> bool:
+    """Whether a call gives a column, or makes a text of one."""
+    return bool(_AS_TEXT.search(meaning)) or "expression=Column(name='s', " in meaning
 
 
 def reading(name: str, dialect: str = "spark") -> tuple[str, str] | None:
@@ -180,6 +209,3 @@ def _bound(call: str, dialect: str) -> tuple[str, str]:
     except WorkbenchError as error:
         # An array is no column of an answer; arguments of other functions may be arrays.
         return (ARRAY, "") if error.message.startswith("the array v as a column") else ("", error.message)
-    except Exception as problem:  # a defect: an error that is none of ours
-        print(query_of(call), repr(problem), file=sys.stderr)
-        return "", repr(problem)
