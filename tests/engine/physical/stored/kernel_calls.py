@@ -239,7 +239,14 @@ OTHERS: dict[str, list[tuple[Expression, ...]]] = {
         for pattern, by in zip(MATCHED, itertools.cycle(("<$0>", "", "é$0$0-")))
     ]
     + [(COLUMNS[STRING][0], Constant("(a)|(b)", STRING), Constant("[$2$1]", STRING))],
-    "concat_ws": [(Constant(", ", STRING), *COLUMNS[STRING]), (Constant("", STRING), COLUMNS[STRING][0])],
+    "concat_ws": [
+        (Constant(", ", STRING), *COLUMNS[STRING]),
+        (Constant("", STRING), COLUMNS[STRING][0]),
+        (Constant(", ", STRING), *COLUMNS[TEXTS]),
+        (COLUMNS[STRING][0], COLUMNS[TEXTS][0], COLUMNS[STRING][1], COLUMNS[TEXTS][1]),
+        (COLUMNS[STRING][0], COLUMNS[STRING][1]),
+        (COLUMNS[STRING][0],),
+    ],
     "split": [
         (COLUMNS[STRING][0], Constant(pattern, STRING), *limit)
         for pattern in (*MATCHED, "-", r"\.", " ", "bc", r"\#", "")

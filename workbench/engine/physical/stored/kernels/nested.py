@@ -213,6 +213,18 @@ def _join(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     return pc.binary_join(lists, separators)
 
 
+def _concat_ws(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
+    """Texts, and those of lists, with another between each two of them; NULLs are left out."""
+    separators, *parts = (argument.to_pylist() for argument in arguments)
+    of_rows = zip(*parts, strict=True) if parts else ((),) * len(separators)
+    several = ([text for part in row for text in (part if isinstance(part, list) else [part])] for row in of_rows)
+    joined = (
+        None if between is None else between.join(text for text in texts if text is not None)
+        for between, texts in zip(separators, several, strict=True)
+    )
+    return pa.array(joined, pa.string())
+
+
 def _array(call: Call, arguments: Sequence[pa.Array]) -> pa.Array:
     assert call.type.element is not None
     element = arrow_in_json(call.type.element)
@@ -254,6 +266,7 @@ NESTED_KERNELS = {
     "array_compact": nested_kernel(_compact),
     "flatten": nested_kernel(_flatten),
     "array_join": nested_kernel(_join),
+    "concat_ws": nested_kernel(_concat_ws, lambda call: call.arguments[0].type.kind is Kind.STRING),
     "slice": nested_kernel(_slice),
     "sequence": nested_kernel(_sequence),
     "array": nested_kernel(_array),
