@@ -32,6 +32,15 @@ def test_a_row_that_grows_is_found_and_a_busy_machine_is_not_one() -> None:
     assert len(calls) == 2 * MEASURED_AGAIN
 
 
+def test_a_row_whose_answer_changes_more_does_not_grow() -> None:
+    def measure(kind: KindOfQuery, history: int, batch: int, corrected: float, batches: int) -> Measured:
+        times = 1 if history == HISTORY else 4
+        changes = 10 * batch * times if kind.name == "flat" else 0
+        return Measured(kind.name, "f", history, batch, 0.0, 0.1 * times, 0.0, 0.0, 1, 0, None, None, changes)
+
+    assert growing(ROWS[:2], measure) == {"grows": "4.0 times over 10 times the history"}
+
+
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     write({"MODE, few": "4.0 times its family"}, tmp_path / "costly.json")
     assert load(tmp_path / "costly.json") == ["MODE, few"]
