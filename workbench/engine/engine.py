@@ -48,6 +48,7 @@ from workbench.engine.tree import Tree
 from workbench.files.mapped import temporary_folder
 from workbench.files.packs import PACKING
 from workbench.files.writing import force_to_disk
+from workbench.garbage import nothing_collected
 from workbench.limits import SESSION_LIMITS
 from workbench.network.calls import largest_values
 from workbench.network.network import Network
@@ -124,8 +125,8 @@ class Engine:
         started = time.perf_counter()
         before = self.state
         self._make_room(network)
-        # Runs of the state before that are due are merged meanwhile.
-        with merging(self.runner, before, self._merger) as merged:
+        # Runs of the state before that are due are merged meanwhile. To look for garbage took a twentieth of a batch.
+        with nothing_collected(), merging(self.runner, before, self._merger) as merged:
             # 1. Log the rows that arrive, before anything is computed: Spark's workers read them from these files,
             #    and queries that are registered later are hydrated from them.
             self.runner.doing = f"batch {batch}"
