@@ -170,10 +170,11 @@ class _Pack:
                 self.file.close()
 
     def remove(self) -> None:
-        """Remove what is written."""
+        """Remove what is written; it may be written anew."""
         self.leave()
         if self.file is not None:
             Path(local_path(self.path)).unlink(missing_ok=True)
+        self.file, self.written = None, 0
 
 
 def _room(part: pa.Buffer) -> int:

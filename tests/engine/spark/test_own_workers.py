@@ -275,6 +275,21 @@ def no_room(file: NewFile, data: object) -> int:
     raise OSError(28, "No space left on device")
 
 
+def test_a_pack_that_could_not_be_shown_is_written_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with PACKING.collecting():
+        first = PACKING.add(str(tmp_path / "G1"), pa.py_buffer(b"a" * 100))
+        PACKING.show()
+        PACKING.add(str(tmp_path / "G1"), pa.py_buffer(b"b" * 100))
+        with monkeypatch.context() as patch, pytest.raises(OSError, match="No space"):
+            patch.setattr(NewFile, "write", no_room)
+            PACKING.show()
+        assert first is not None
+        file = Path(first.split("@")[0])
+        assert not file.exists()
+        PACKING.seal()
+        assert file.read_bytes() == b"a" * 100 + bytes(28) + b"b" * 100 + bytes(28)
+
+
 def test_packs_that_are_shown_go_on_being_filled(tmp_path: Path) -> None:
     with PACKING.collecting():
         first = PACKING.add(str(tmp_path / "G1"), pa.py_buffer(b"a" * 100))

@@ -131,7 +131,7 @@ class StepsBeside:
         trees = sorted(expected, key=lambda tree: -expected[tree])
         PACKING.show(str(self._folder))  # workers read the rows that wait for it
         most = self._jobs.limits.milliseconds_stepped_in_process / 1000
-        text, token = inputs_of_job(own for tree in trees for own in inputs[tree].values())
+        text, token = inputs_of_job(own for tree in trees for own in inputs.get(tree, {}).values())
         OWN_WORKERS.offer(self._divided(trees, expected))
         for worker in self.workers:
             self._with(worker, partial(worker.ask, [jobs[tree] for tree in trees], text, most))

@@ -183,7 +183,7 @@ class OwnWorkers:
         Args:
             seconds: of the processor that steps have taken one after the other.
         """
-        if seconds < _SECONDS_UNTIL_STARTED or not self._lock.acquire(blocking=False):
+        if seconds < _SECONDS_UNTIL_STARTED or self._process != os.getpid() or not self._lock.acquire(blocking=False):
             return
         try:
             places = {*range(1, 1 + self.most)} - {worker.place for worker in self.workers}
