@@ -6,6 +6,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable, Iterator
 from decimal import Decimal
@@ -224,6 +225,21 @@ def test_fractions_have_no_digit_before_the_point() -> None:
     assert query is not None
     written = NetworkView(Planner().register(Network(), "fractions", query).network).to_sql("flink")
     assert "CAST('.005' AS DECIMAL(3, 3))" in written and "CAST('10.5' AS DECIMAL(3, 1))" in written
+
+
+def test_a_constant_that_rows_are_grouped_by_is_no_place_of_select(duck: duckdb.DuckDBPyConnection) -> None:
+    text = "SELECT two, COUNT(*) AS n FROM (SELECT 2 AS two, id FROM t) AS q GROUP BY two"
+    query = bind(text, "duckdb", SCHEMA).query
+    assert query is not None
+    view = NetworkView(Planner().register(Network(), "q", query).network)
+    for dialect in WRITTEN.keys() - {"flink"}:
+        assert re.search(r"GROUP BY CAST\(2L? AS \w+\)", view.to_sql(dialect))
+    duck.execute("BEGIN")
+    try:
+        duck.execute(view.to_sql("duckdb"))
+        assert duck.execute("SELECT * FROM q").fetchall() == duck.execute(text).fetchall()
+    finally:
+        duck.execute("ROLLBACK")
 
 
 def test_an_offset_is_an_int_as_spark_takes_it() -> None:

@@ -40,7 +40,7 @@ from workbench.network.sides import SIDES
 from workbench.network.sql_text import SIDE_NAMES
 from workbench.network.wording import Wording
 from workbench.sql.algebra.column_names import display_name, unique_names
-from workbench.sql.algebra.expressions import Column, Constant, Value, column_name, reading_order
+from workbench.sql.algebra.expressions import Column, Constant, Expression, Value, column_name, reading_order
 from workbench.sql.algebra.types import DataType, Kind
 from workbench.sql.logical import RecursionRule
 
@@ -217,7 +217,7 @@ class _Script:
     def _aggregate(self, node: Aggregate) -> str:
         writer, columns = self._writer(), self._columns(node.id)
         statistics = [s for s in sorted(node.statistics, key=reading_order) if column_name(s) in columns]
-        groups = [(writer.expression(node.direct_group(g)), self._column(computed_column(g))) for g in node.groups]
+        groups = [(_group(writer, node.direct_group(g)), self._column(computed_column(g))) for g in node.groups]
         rows = self._rows(node.parents, node.read)
         shown = [f"{text} AS {name}" for text, name in groups]
         shown += [
@@ -335,3 +335,9 @@ class _Script:
             return f"SELECT {', '.join(shown) or self._one}\n{self._rows(plan.nodes, plan.read)}{order}"
         except UnsupportedError as problem:
             raise UnsupportedError(f"query {checked_query(plan.name)}: {problem.message}", hint=problem.hint) from None
+
+
+def _group(writer: PortableWriter, value: Expression) -> str:
+    """A value by which rows are grouped: a whole number alone would be the place of an item of SELECT."""
+    text = writer.expression(value)
+    return writer.cast(text, value.type) if isinstance(value, Constant) else text
