@@ -16,7 +16,7 @@
   groups, for which there are more.
 - Frames of which a statistic of values is, such as a list, have 1,000 rows at most. Its check has the rows whose
   frames are longer.
-- A text or an array that a function makes by a number is not larger than it makes (``functions/sizes_made.py``). Its
+- A text or an array that a function makes by a number is not larger than it makes (``functions/size_limits.py``). Its
   check has the rows, or groups, that ask for more.
 - What is read from JSON in postgres can be written as it does (``functions/json_values.py``). Its check has
   the rows, or groups, for which it cannot.
@@ -64,7 +64,7 @@ from workbench.sql.functions.calls import FUNCTIONS, call
 from workbench.sql.functions.json_values import UNREAD
 from workbench.sql.functions.numbers import NUMERIC_QUOTIENT
 from workbench.sql.functions.numeric_casts import ROUNDED_NUMERIC
-from workbench.sql.functions.sizes_made import MADE_HINT, MOST_SIZES, made_size
+from workbench.sql.functions.size_limits import MOST_SIZES, SIZE_HINT, size_limit
 from workbench.sql.logical import (
     Analyzed,
     Block,
@@ -343,8 +343,8 @@ def _inexact(query: LogicalQuery, part: Call, needed: bool) -> Check:
         reason = "a map would have a key twice, NULL as a key, or more keys than values"
         hint = "MAP_FROM_ENTRIES(ARRAY_DISTINCT(x)) leaves out entries that are there twice"
         return Check(query, reason, hint, needed)
-    if (size := made_size(part)) is not None:
-        return Check(query, size.reason, MADE_HINT, needed)
+    if (size := size_limit(part)) is not None:
+        return Check(query, size.reason, SIZE_HINT, needed)
     if part.function == NUMERIC_QUOTIENT:
         reason = "a quotient has more digits than can be kept: below 1/10000, or with many before the point"
         return Check(query, reason, "CAST one side AS DOUBLE PRECISION, or ROUND what is divided", needed)
@@ -409,7 +409,7 @@ def _of_elements(over: Call, conditions: tuple[Expression, ...]) -> Iterator[Gua
 def _not_exact(part: Call) -> Expression | None:
     """The condition that a quotient by a number other than 0, or a rounded DOUBLE, is NULL; JSON or a map not made."""
     if part.function in MOST_SIZES:
-        size = made_size(part)
+        size = size_limit(part)
         return None if size is None else size.beyond
     if part.function == MAP_FROM_ENTRIES:
         return call(NO_MAP, *part.arguments)

@@ -13,7 +13,7 @@ from sqlglot import exp
 from workbench.errors import UnsupportedError
 from workbench.sql.algebra.expressions import Call, Constant, Expression, calls, walk
 from workbench.sql.algebra.types import BOOLEAN
-from workbench.sql.functions.sizes_made import MADE_HINT, MOST_SIZES, made_size
+from workbench.sql.functions.size_limits import MOST_SIZES, SIZE_HINT, size_limit
 from workbench.sql.logical import (
     Block,
     Input,
@@ -87,7 +87,7 @@ def refuse_growth(expression: Expression, source: SourceText, node: exp.Expr) ->
         raise UnsupportedError(what, **source.of(node), hint=_BOUNDED)
 
 
-def refuse_made(expression: Expression, source: SourceText, node: exp.Expr) -> None:
+def refuse_oversized(expression: Expression, source: SourceText, node: exp.Expr) -> None:
     """Refuse a call that makes more than its function does: of constants, or of what AGGREGATE carries.
 
     Raises:
@@ -95,11 +95,11 @@ def refuse_made(expression: Expression, source: SourceText, node: exp.Expr) -> N
     """
     if not isinstance(expression, Call):
         return
-    if (size := made_size(expression)) is not None and size.beyond == Constant(True, BOOLEAN):
-        raise UnsupportedError(size.reason, **source.of(node), hint=MADE_HINT)
+    if (size := size_limit(expression)) is not None and size.beyond == Constant(True, BOOLEAN):
+        raise UnsupportedError(size.reason, **source.of(node), hint=SIZE_HINT)
     if expression.function == "aggregate" and not calls(expression.arguments[-1]).isdisjoint(MOST_SIZES):
         for part in walk(expression.arguments[-1]):
-            size = made_size(part) if isinstance(part, Call) and "variable" in calls(part) else None
+            size = size_limit(part) if isinstance(part, Call) and "variable" in calls(part) else None
             if size is not None:
                 what = (
                     f"a lambda of AGGREGATE in which {size.reason.replace(' would make', ' may make')} is not supported"

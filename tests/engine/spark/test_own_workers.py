@@ -132,6 +132,24 @@ def test_an_interrupt_leaves_the_worker_to_what_it_does(own_worker: OwnWorkers) 
         assert again is worker
 
 
+def test_a_worker_ends_where_a_message_was_cut(own_worker: OwnWorkers) -> None:
+    with own_worker.borrowed() as (worker,), pytest.raises(KeyboardInterrupt):
+        worker.begin([Interrupting()])
+    with own_worker.borrowed() as none:
+        assert none == [] and not own_worker.workers
+    assert worker.process.returncode is not None
+
+
+class Interrupting:
+    """Work that is interrupted as it is sent."""
+
+    def __call__(self) -> None:
+        """Nothing."""
+
+    def __reduce__(self) -> str:
+        raise KeyboardInterrupt
+
+
 def test_one_batch_has_them_at_a_time(own_worker: OwnWorkers) -> None:
     with own_worker.borrowed() as (_,), own_worker.borrowed() as none:
         assert none == []

@@ -80,8 +80,10 @@ class OwnWorker:
         """Whether it waits for a request: it has started, and has answered all that it was asked.
 
         Raises:
-            OSError, EOFError: it has ended.
+            OSError, EOFError: it has ended, or its connection was closed.
         """
+        if self._driver.closed:
+            raise EOFError
         while self._owes and self._driver.poll():
             self._receive()
         return not self._owes
@@ -97,7 +99,7 @@ class OwnWorker:
         Args:
             later: what it does when no step waits; ``collect`` gives the results.
         """
-        self._driver.send(BeginBatch(later))
+        self._send(BeginBatch(later))
 
     def ask(self, jobs: Sequence[StepJob], inputs: str, seconds: float) -> None:
         """Let it run the steps that it claims; ``answers`` waits for them.
@@ -110,7 +112,7 @@ class OwnWorker:
         new = {self._number(job): pickled(job.step) for job in jobs if job not in self._numbers}
         gone = self.gone.copy()
         del self.gone[: len(gone)]
-        self._driver.send(Request(new, gone, [self._numbers[job] for job in jobs], inputs, seconds))
+        self._send(Request(new, gone, [self._numbers[job] for job in jobs], inputs, seconds))
         self._owes += 1
 
     def answers(self) -> dict[int, StepAnswer]:
@@ -130,7 +132,7 @@ class OwnWorker:
             Cancelled: the work of this thread was interrupted.
             OSError, EOFError: it has ended.
         """
-        self._driver.send(Collect())
+        self._send(Collect())
         self._owes += 1
         done: list[Any] = self._awaited()
         return done
@@ -146,8 +148,22 @@ class OwnWorker:
             check_cancelled()
         return self._receive()
 
+    def _send(self, message: BeginBatch | Request | Collect) -> None:
+        with self._closed_on_errors():
+            self._driver.send(message)
+
+    @contextmanager
+    def _closed_on_errors(self) -> Iterator[None]:
+        """Close the connection where an interrupt may have left a part of a message in it: the worker ends then."""
+        try:
+            yield
+        except BaseException:
+            self._driver.close()
+            raise
+
     def _receive(self) -> Any:
-        answer = self._driver.recv()
+        with self._closed_on_errors():
+            answer = self._driver.recv()
         self._has_started = True
         self._owes -= 1
         return answer

@@ -44,7 +44,7 @@ from workbench.sql.functions.reading import HANDLERS, IGNORED_PARTS, NAMED, QUER
 from workbench.sql.functions.structs import column_before_field, field
 from workbench.sql.functions.times import interval_arithmetic
 from workbench.sql.functions.times.intervals import interval_parts
-from workbench.sql.query_limits import ExpressionExtent, refuse_extent, refuse_growth, refuse_made
+from workbench.sql.query_limits import ExpressionExtent, refuse_extent, refuse_growth, refuse_oversized
 from workbench.sql.schema import Schema
 from workbench.sql.syntax.limits import refuse_height, refuse_nesting
 from workbench.sql.syntax.source_text import SourceText
@@ -171,7 +171,7 @@ class ScalarBinder:
             bound = self._groups.get(in_one_order(bound), bound)
         refuse_extent(bound, self.source, node, self._extents)
         refuse_growth(bound, self.source, node)
-        refuse_made(bound, self.source, node)
+        refuse_oversized(bound, self.source, node)
         refuse_different(self.source, node, bound)
         note_comparison(self.source, node, bound)
         return bound

@@ -29,7 +29,7 @@ from workbench.sql.functions.json_writers import double_in_postgres
 from workbench.sql.functions.letters import capital, small
 from workbench.sql.functions.reading import ExpressionBinder, reads, reads_name
 from workbench.sql.functions.results import as_text
-from workbench.sql.functions.sizes_made import MOST_SIZES
+from workbench.sql.functions.size_limits import MOST_SIZES
 from workbench.sql.syntax.dialects import ONLY_POSTGRES
 
 _MOST_FACTORIAL = 33

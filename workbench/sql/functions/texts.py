@@ -20,7 +20,7 @@ from workbench.sql.functions.declaration import COMPARED, EVERYWHERE, Render, ea
 from workbench.sql.functions.matches import part_by_pattern
 from workbench.sql.functions.reading import PATTERN_HINT, ExpressionBinder, reads, reads_name, text_in_spark
 from workbench.sql.functions.results import as_text
-from workbench.sql.functions.sizes_made import MOST_SIZES
+from workbench.sql.functions.size_limits import MOST_SIZES
 from workbench.sql.functions.texts_of_postgres import part_between
 from workbench.sql.syntax.dialects import DATABASES, ONLY_DUCKDB, ONLY_POSTGRES, SPARK_FAMILY
 

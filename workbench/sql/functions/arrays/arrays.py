@@ -22,7 +22,7 @@ from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import COMPARED, Arguments, TypeRule, each, function
 from workbench.sql.functions.order_of_parts import sorted_parts
 from workbench.sql.functions.reading import ExpressionBinder, reads
-from workbench.sql.functions.sizes_made import MOST_SIZES
+from workbench.sql.functions.size_limits import MOST_SIZES
 from workbench.sql.functions.times.time_series import series_of_times
 from workbench.sql.syntax.dialects import ONLY_DUCKDB, SPARK_FAMILY
 

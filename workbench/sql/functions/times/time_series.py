@@ -13,7 +13,7 @@ from workbench.sql.algebra.types import BOOLEAN, DATE, INSTANT, INTEGER, TIMESTA
 from workbench.sql.functions.calls import call
 from workbench.sql.functions.declaration import function
 from workbench.sql.functions.reading import ExpressionBinder
-from workbench.sql.functions.sizes_made import MOST_SIZES
+from workbench.sql.functions.size_limits import MOST_SIZES
 from workbench.sql.functions.times.intervals import IntervalPart, interval_parts
 
 _MOST_VALUES = MOST_SIZES["series"]

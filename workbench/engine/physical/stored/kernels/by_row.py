@@ -24,7 +24,7 @@ from workbench.sql.algebra.time_patterns import date_of_days, days_since_1970
 from workbench.sql.algebra.types import Kind
 from workbench.sql.functions.calls_of_postgres import nth_part, padding
 from workbench.sql.functions.distances import edit_distance
-from workbench.sql.functions.sizes_made import MOST_SIZES
+from workbench.sql.functions.size_limits import MOST_SIZES
 from workbench.sql.functions.times.times import MOST_YEARS
 
 _INT = range(-(2**31), 2**31)

@@ -24,11 +24,11 @@ _WIDE = decimal(20, 0)
 """Of numbers whose differences are beyond 64 bits."""
 _TEXTS = ("repeat", "space", "lpad_in_postgres", "rpad_in_postgres")
 
-MADE_HINT = "leave such rows out, or bound what is made, as in LEAST(n, 100)"
+SIZE_HINT = "leave such rows out, or bound what is made, as in LEAST(n, 100)"
 
 
 @dataclass(frozen=True)
-class MadeSize:
+class SizeLimit:
     """What a call makes by a number.
 
     Attributes:
@@ -40,16 +40,16 @@ class MadeSize:
     beyond: Expression
 
 
-def made_size(part: Call) -> MadeSize | None:
+def size_limit(part: Call) -> SizeLimit | None:
     """What a call makes by a number; ``None`` of other calls, and of those that never ask for too much.
 
     Example:
         >>> from workbench.sql.algebra.expressions import Column, text
         >>> n = Column("n", INTEGER)
-        >>> found = made_size(call("space", n))
+        >>> found = size_limit(call("space", n))
         >>> found.reason, text(found.beyond)
         ('SPACE would make more than 100,000 characters', '(n > 100000)')
-        >>> made_size(call("space", call("least", n, Constant(9, INTEGER))))
+        >>> size_limit(call("space", call("least", n, Constant(9, INTEGER))))
     """
     most = MOST_SIZES.get(part.function)
     if most is None:
@@ -67,7 +67,7 @@ def made_size(part: Call) -> MadeSize | None:
     else:
         is_bounded, beyond = _is_near(part, most), _is_far(part, most)
     unit = "characters" if part.function in _TEXTS else "values"
-    return None if is_bounded else MadeSize(f"{_name(part)} would make more than {most:,} {unit}", beyond)
+    return None if is_bounded else SizeLimit(f"{_name(part)} would make more than {most:,} {unit}", beyond)
 
 
 def _name(part: Call) -> str:
