@@ -125,7 +125,7 @@ class Engine:
         started = time.perf_counter()
         before = self.state
         self._make_room(network)
-        # Runs of the state before that are due are merged meanwhile. To look for garbage took a twentieth of a batch.
+        # Runs of the state before that are due are merged meanwhile. The collector would visit all objects.
         with nothing_collected(), merging(self.runner, before, self._merger) as merged:
             # 1. Log the rows that arrive, before anything is computed: Spark's workers read them from these files,
             #    and queries that are registered later are hydrated from them.
